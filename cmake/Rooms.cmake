@@ -1,0 +1,53 @@
+# kheya_room(NAME DEPS room... LIBS target...): the library kheya_NAME from this folder's sources,
+# and the test NAME_test from its *_test.cpp files. Sub-folders belong to the room.
+find_program(CCACHE ccache)
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+add_library(kheya_flags INTERFACE)
+target_compile_options(kheya_flags INTERFACE -Wall -Wextra -Werror -fno-omit-frame-pointer)
+if(KHEYA_SANITIZE)
+  target_compile_options(kheya_flags INTERFACE -fsanitize=${KHEYA_SANITIZE}
+                         -fno-sanitize-recover=all)
+  target_link_options(kheya_flags INTERFACE -fsanitize=${KHEYA_SANITIZE})
+endif()
+
+# kheya_add_room(NAME): the folder src/NAME, once it holds sources.
+macro(kheya_add_room name)
+  file(GLOB_RECURSE room_sources CONFIGURE_DEPENDS src/${name}/*.cpp)
+  if(room_sources)
+    add_subdirectory(src/${name})
+  endif()
+endmacro()
+
+function(kheya_room name)
+  cmake_parse_arguments(ROOM "" "" "DEPS;LIBS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cpp *.h)
+  set(tests ${sources})
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$|/main\\.cpp$")
+  foreach(pattern ${KHEYA_EXCLUDE_${name}})
+    list(FILTER sources EXCLUDE REGEX "${pattern}")
+    list(FILTER tests EXCLUDE REGEX "${pattern}")
+  endforeach()
+  add_library(kheya_${name} STATIC ${sources})
+  target_include_directories(kheya_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src
+                             ${PROJECT_SOURCE_DIR}/include)
+  list(TRANSFORM ROOM_DEPS PREPEND kheya_)
+  foreach(dep ${ROOM_DEPS})  # rooms without sources yet are not there
+    if(NOT TARGET ${dep})
+      list(REMOVE_ITEM ROOM_DEPS ${dep})
+    endif()
+  endforeach()
+  target_link_libraries(kheya_${name} PUBLIC ${ROOM_DEPS} ${ROOM_LIBS} PRIVATE kheya_flags)
+  if(KHEYA_TESTS AND tests)
+    add_executable(${name}_test ${tests})
+    target_link_libraries(${name}_test PRIVATE kheya_${name} kheya_flags GTest::gmock
+                          GTest::gtest_main)
+    target_compile_definitions(${name}_test PRIVATE
+                               KHEYA_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    add_test(NAME ${name} COMMAND ${name}_test)
+  endif()
+endfunction()

@@ -1,0 +1,71 @@
+// Value: what flows along an edge at run time (a tensor, a sequence, an optional or a map), and
+// ValueType: what is known about it before.
+#ifndef KHEYA_TENSOR_VALUE_H_
+#define KHEYA_TENSOR_VALUE_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tensor/tensor.h"
+
+namespace kheya {
+
+// What is known of a value. `kUnknown`: nothing yet.
+struct ValueType {
+  enum class Kind : uint8_t { kUnknown, kTensor, kSparseTensor, kSequence, kOptional, kMap };
+
+  Kind kind = Kind::kUnknown;
+  DType dtype = DType::kUndefined;          // of a tensor; of a map's keys
+  std::optional<SymbolicShape> shape;       // of a tensor; nullopt: rank unknown
+  std::shared_ptr<const ValueType> element; // of a sequence, an optional, a map's values
+
+  static ValueType OfTensor(DType dtype, std::optional<SymbolicShape> shape = std::nullopt);
+  static ValueType OfTensor(const Tensor& tensor);
+  static ValueType OfSequence(ValueType element);
+  static ValueType OfOptional(ValueType element);
+  static ValueType OfMap(DType key, ValueType value);
+
+  bool is_tensor() const { return kind == Kind::kTensor; }
+  // The known shape of a tensor, if all of it is known.
+  std::optional<Shape> KnownShape() const;
+  std::string ToString() const;  // "float32[batch,3]", "seq(float32?)", "map(int64,float32[])"
+  // The inverse of ToString.
+  static Result<ValueType> Parse(std::string_view text);
+  bool operator==(const ValueType& other) const;  // same form (unknown dims are the same)
+};
+
+class Value;
+using Sequence = std::vector<Value>;
+// Keys are int64 or strings.
+using Int64Map = std::map<int64_t, Value>;
+using StringMap = std::map<std::string, Value>;
+
+class Value {
+ public:
+  Value() = default;  // an optional without a value
+  Value(Tensor tensor) : content_(std::move(tensor)) {}
+  explicit Value(Sequence sequence);
+  explicit Value(Int64Map map);
+  explicit Value(StringMap map);
+
+  bool empty() const { return std::holds_alternative<std::monostate>(content_); }
+  bool is_tensor() const { return std::holds_alternative<Tensor>(content_); }
+  const Tensor& tensor() const { return std::get<Tensor>(content_); }
+  Tensor& tensor() { return std::get<Tensor>(content_); }
+  const Sequence* sequence() const;     // null when it is not one
+  const Int64Map* int64_map() const;
+  const StringMap* string_map() const;
+
+ private:
+  std::variant<std::monostate, Tensor, std::shared_ptr<const Sequence>,
+               std::shared_ptr<const Int64Map>, std::shared_ptr<const StringMap>>
+      content_;
+};
+
+}  // namespace kheya
+
+#endif  // KHEYA_TENSOR_VALUE_H_
