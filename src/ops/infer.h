@@ -1,0 +1,45 @@
+// Whole-graph services on top of the operators.
+#ifndef KHEYA_OPS_INFER_H_
+#define KHEYA_OPS_INFER_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "graph/graph.h"
+
+namespace kheya {
+
+// Infers types, shapes and small integer elements of every value in topological order, subgraphs
+// included. Declared types are hints: where inference knows better and the declared shape (not the
+// element type) contradicts it, a line is added to `warnings` (may be null) and inference wins.
+// Fails with the node's context on contradictions and unsupported operators are left unknown.
+Status InferTypes(Graph& graph, std::vector<std::string>* warnings = nullptr);
+
+// Gives the inputs named in `shapes` these known shapes, then infers again from scratch.
+// InvalidArgument when a shape does not match the declared one or names no input.
+Status SpecializeInputs(Graph& graph, const std::map<std::string, Shape>& shapes);
+
+// Runs the graph node by node with the reference kernels on the calling thread: the oracle of
+// every faster executor, and what constant folding and subgraphs use. `inputs` in the order of
+// graph.inputs(); captured values in the order of graph.captures().
+struct InterpretOptions {
+  std::shared_ptr<MemoryBudget> budget;  // null: the process's
+  std::vector<Value> captures = {};
+  std::function<Status()> check_alive = nullptr;  // asked before each node
+};
+Result<std::vector<Value>> Interpret(const Graph& graph, std::span<const Value> inputs,
+                                     const InterpretOptions& options);
+
+// One node on given inputs, for folding and tests.
+Result<std::vector<Value>> EvaluateNode(const Graph& graph, NodeId node,
+                                        std::span<const Value> inputs,
+                                        const InterpretOptions& options);
+
+}  // namespace kheya
+
+#endif  // KHEYA_OPS_INFER_H_
