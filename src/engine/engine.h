@@ -1,0 +1,134 @@
+// The front door: a model file becomes something that answers.
+//
+//   KHEYA_ASSIGN_OR_RETURN(Model model, LoadModel("resnet50.onnx", LoadOptions()));
+//   KHEYA_ASSIGN_OR_RETURN(std::shared_ptr<CompiledModel> compiled,
+//                          CompileModel(std::move(model), CompileOptions()));
+//   RunContext context;
+//   std::vector<Value> inputs = {picture}, outputs(compiled->outputs().size());
+//   KHEYA_RETURN_IF_ERROR(compiled->Run(context, inputs, outputs));
+#ifndef KHEYA_ENGINE_ENGINE_H_
+#define KHEYA_ENGINE_ENGINE_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/allocator.h"
+#include "base/cpu_ledger.h"
+#include "base/status.h"
+#include "graph/graph.h"
+#include "runtime/run_context.h"
+#include "tensor/value.h"
+
+namespace kheya {
+
+struct LoadOptions {
+  // Reads the file into memory instead of mapping it: for files that others may truncate.
+  bool copy = false;
+  uint64_t max_bytes = uint64_t{64} << 30;
+};
+
+// A named input or output and what is known of it. Symbolic dimensions may differ from run to run.
+struct TensorInfo {
+  std::string name;
+  ValueType type;
+};
+
+// A model as its file says, imported and with types inferred, in the canonical operator set.
+// Unsupported operators are still in it: CompileModel refuses them, `inspect` lists them.
+struct Model {
+  std::string path;
+  std::string format;  // "onnx"
+  uint64_t file_bytes = 0;
+  Graph graph;
+  std::vector<std::string> warnings;
+};
+
+// NotFound, InvalidArgument, ResourceExhausted, Unimplemented, with the file in the context.
+Result<Model> LoadModel(const std::string& path, const LoadOptions& options);
+
+// Facts for people, counted over the graph as loaded.
+struct ModelFacts {
+  std::vector<TensorInfo> inputs;
+  std::vector<TensorInfo> outputs;
+  int64_t parameters = 0;  // elements of all constants
+  uint64_t parameter_bytes = 0;
+  std::optional<int64_t> macs;                                   // symbolic dimensions taken as 1
+  std::map<std::string, int64_t> operators;                      // "Conv", "com.x.Foo": how many
+  std::vector<std::pair<std::string, std::string>> unsupported;  // node, reason
+};
+ModelFacts GatherFacts(const Model& model);
+
+struct CompileOptions {
+  std::string device = "auto";  // "auto", "cpu"; NotFound says what was looked for
+  // "auto": the fastest that applies, by fixed rules; "reference": the plain kernels alone;
+  // "portable": no library kernels.
+  std::string tactics = "auto";
+  std::vector<std::string> disabled_passes;
+  bool simplify = true;
+  bool lower = true;
+  // Plans for different input shapes kept at once; the least recently used goes.
+  int max_shape_plans = 16;
+  // Fixed shapes by input name; others stay as declared.
+  std::map<std::string, Shape> input_shapes;
+  std::shared_ptr<Runtime> runtime;           // null: Runtime::Default()
+  std::shared_ptr<MemoryBudget> budget;       // null: ProcessBudget()
+  std::vector<std::string>* notes = nullptr;  // near misses of passes, choices of tactics
+};
+
+// Ready to run. Thread safety: all members; runs of many threads share weights and plans, each
+// with an arena of its own.
+class CompiledModel {
+ public:
+  virtual ~CompiledModel() = default;
+
+  virtual const std::vector<TensorInfo>& inputs() const = 0;
+  virtual const std::vector<TensorInfo>& outputs() const = 0;
+  // Free-form pairs of the model file; "kheya.spec" holds the ModelSpec.
+  virtual const std::vector<std::pair<std::string, std::string>>& metadata() const = 0;
+  virtual const std::string& name() const = 0;  // the graph's, or the file's without its ending
+
+  // Inputs and outputs in the order of inputs() and outputs(). An output that comes as a tensor is
+  // written into that memory and must have the right type and shape; an empty one is allocated.
+  // InvalidArgument names the input, what was found and what was expected. On failure the outputs
+  // that were allocated are undefined.
+  virtual Status Run(RunContext& context, std::span<const Value> inputs,
+                     std::span<Value> outputs) = 0;
+
+  // Makes the plan for these input shapes (by name; others as declared) now rather than at the
+  // first run with them.
+  virtual Status Prepare(const std::map<std::string, Shape>& input_shapes) = 0;
+
+  virtual uint64_t weight_bytes() const = 0;  // packed and unpacked weights held in memory
+  virtual uint64_t arena_bytes() const = 0;   // of the largest plan
+  // The plan for people: one line a step with operator, tactic, shapes; for the declared shapes.
+  virtual std::string Describe() const = 0;
+  // MACs of one run with these input shapes; nullopt when not known.
+  virtual std::optional<int64_t> Macs(const std::map<std::string, Shape>& input_shapes) const = 0;
+};
+
+// Verifies, simplifies, lowers and compiles. Unimplemented lists what is not supported.
+Result<std::shared_ptr<CompiledModel>> CompileModel(Model model, const CompileOptions& options);
+
+// Load and compile.
+Result<std::shared_ptr<CompiledModel>> LoadAndCompile(const std::string& path,
+                                                      const LoadOptions& load,
+                                                      const CompileOptions& compile);
+
+// What can run models here.
+struct DeviceInfo {
+  std::string name;         // "cpu"
+  std::string description;  // brand and features
+  bool available = false;
+  std::string reason;  // when not available: what was looked for
+};
+std::vector<DeviceInfo> ListDevices();
+
+}  // namespace kheya
+
+#endif  // KHEYA_ENGINE_ENGINE_H_
