@@ -13,7 +13,12 @@ pkg_check_modules(webp REQUIRED IMPORTED_TARGET libwebp)
 pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
 pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
 if(KHEYA_ONEDNN)
-  find_package(dnnl REQUIRED)
+  # Debian's package configuration asks for OpenCL headers that nothing here uses.
+  find_library(DNNL_LIBRARY dnnl REQUIRED)
+  find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.hpp REQUIRED)
+  add_library(DNNL::dnnl SHARED IMPORTED)
+  set_target_properties(DNNL::dnnl PROPERTIES IMPORTED_LOCATION ${DNNL_LIBRARY}
+                        INTERFACE_INCLUDE_DIRECTORIES ${DNNL_INCLUDE_DIR})
 endif()
 if(KHEYA_SERVE)
   find_package(Boost 1.81 REQUIRED)
