@@ -19,6 +19,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <mutex>
 
@@ -59,17 +60,21 @@ class CpuLedger {
   int allowed() const { return allowed_; }
   int in_use() const;
 
-  // Between 1 and `wanted` CPUs: what is free, waiting while nothing is. DeadlineExceeded or
-  // Cancelled when `deadline` passes or `*cancel` becomes true first. `cancel` may be null.
+  // Between 1 and `wanted` CPUs: what is free, waiting while nothing is; who waits longest is
+  // served first. DeadlineExceeded or Cancelled when `deadline` passes or `*cancel` becomes true
+  // first. `cancel` may be null.
   Result<CpuLease> Acquire(int wanted, Deadline deadline = kNoDeadline,
                            const std::atomic<bool>* cancel = nullptr);
 
  private:
   friend class CpuLease;
   void GiveBack(int cpus);
+  Status WaitForTurn(std::unique_lock<std::mutex>& lock, Deadline deadline,
+                     const std::atomic<bool>* cancel);
+  void WakeNext();
   const int allowed_;
   mutable std::mutex mutex_;
-  std::condition_variable freed_;
+  std::list<std::condition_variable*> waiting_;  // in the order of arrival
   int in_use_ = 0;
 };
 
@@ -89,7 +94,8 @@ class Runtime {
 
   // Calls body(i) once for each i in [0, count), on the caller and at most lease.cpus() - 1
   // workers, and returns when all are done. Bodies must not throw and must write disjoint data.
-  // Nested calls run on the calling thread alone.
+  // Nested calls run on the calling thread alone. Workers take over the caller's float mode
+  // (base/denormals.h).
   void ParallelFor(const CpuLease& lease, int64_t count, FunctionRef<void(int64_t)> body);
 
   // Workers started so far (never more than allowed - 1).

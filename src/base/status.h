@@ -124,10 +124,9 @@ class [[nodiscard]] Result {
 #define KHEYA_CONCAT_INNER_(a, b) a##b
 #define KHEYA_CONCAT_(a, b) KHEYA_CONCAT_INNER_(a, b)
 
-#define KHEYA_RETURN_IF_ERROR(expression)                       \
-  do {                                                          \
-    if (::kheya::Status status_ = (expression); !status_.ok()) \
-      return status_;                                           \
+#define KHEYA_RETURN_IF_ERROR(expression)                                      \
+  do {                                                                         \
+    if (::kheya::Status status_ = (expression); !status_.ok()) return status_; \
   } while (false)
 
 // KHEYA_ASSIGN_OR_RETURN(auto x, F()): x is the value, or the function returns the status.
