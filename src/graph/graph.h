@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -90,7 +91,10 @@ struct GraphValue {
   Tensor constant;       // when origin is kConstant
   // Known or symbolic elements of a small integer tensor (rank 0 or 1), where inference found them.
   std::optional<std::vector<Dim>> elements;
-  std::vector<Use> uses;  // by nodes of this graph; graph outputs are not among them
+  // By nodes of this graph, in no particular order; a node that captures the value has one use of
+  // index kCaptured, however many captures it has. Graph outputs are not among them.
+  std::vector<Use> uses;
+  int num_graph_outputs = 0;  // how many graph outputs this value is
 };
 
 struct GraphOutput {
@@ -133,9 +137,11 @@ class Graph {
   ValueId AddInput(std::string name, ValueType type);
   ValueId AddConstant(std::string name, Tensor tensor);
   // In a subgraph: the value that stands for `outer` of the enclosing graph; the same one each
-  // time.
+  // time. After a capture was added to a subgraph that already is an attribute, or removed from it,
+  // call RefreshCaptures of the enclosing graph.
   ValueId AddCapture(std::string name, ValueId outer, ValueType type);
-  // InvalidArgument when an input id is not a live value. Output types are unknown until inferred.
+  // InvalidArgument when an input id or a captured value is not live. Output types are unknown
+  // until inferred.
   Result<NodeId> AddNode(NodeSpec spec);
   void AddOutput(std::string name, ValueId value);
 
@@ -145,17 +151,18 @@ class Graph {
   const std::vector<ValueId>& captures() const { return captures_; }
   bool IsLive(NodeId id) const;
   bool IsLive(ValueId id) const;
-  const Node& node(NodeId id) const { return nodes_[id.index]->node; }
+  // The id must be live.
+  const Node& node(NodeId id) const { return *nodes_[id.index]; }
   const GraphValue& value(ValueId id) const { return *values_[id.index]; }
   std::optional<ValueId> FindValue(std::string_view name) const;
   // Live ids in order of their making.
   std::vector<NodeId> NodeIds() const;
   std::vector<ValueId> ValueIds() const;
-  int64_t num_nodes() const;
+  int64_t num_nodes() const { return num_nodes_; }
   // Upper bounds of indices, for tables beside the graph.
   int32_t node_index_bound() const { return static_cast<int32_t>(nodes_.size()); }
   int32_t value_index_bound() const { return static_cast<int32_t>(values_.size()); }
-  bool IsOutput(ValueId id) const;
+  bool IsOutput(ValueId id) const { return value(id).num_graph_outputs > 0; }
   // The constant tensor of a value, or null.
   const Tensor* Constant(ValueId id) const;
   // Producers before users (captures count), ties in order of making. InvalidArgument naming a
@@ -170,35 +177,48 @@ class Graph {
   void SetNodeName(NodeId id, std::string name);
   void RenameValue(ValueId id, std::string name);      // the new name must be free
   void SetInput(NodeId id, int index, ValueId value);  // grows the list when needed
-  void SetAttribute(NodeId id, Attribute attribute);   // adds or replaces; not for graphs
+  void SetAttribute(NodeId id, Attribute attribute);   // adds or replaces
   void RemoveAttribute(NodeId id, std::string_view name);
-  // Every use of `from`, captures and graph outputs included, becomes one of `to`.
-  void ReplaceUses(ValueId from, ValueId to);
+  // Every use of `from`, captures and graph outputs included, becomes one of `to`, save those by
+  // the nodes `except`.
+  void ReplaceUses(ValueId from, ValueId to, std::span<const NodeId> except = {});
   void SetOutput(int index, ValueId value);
   // Removes a node and its outputs, which must be without uses.
   Status RemoveNode(NodeId id);
-  // Removes a constant or an input without uses.
+  // Removes a constant, an input or a capture without uses.
   Status RemoveValue(ValueId id);
+  // Counts the capture uses of a node again, after captures of its subgraphs came or went.
+  void RefreshCaptures(NodeId id);
   // The subgraphs of a node, in order of its attributes.
   std::vector<Graph*> Subgraphs(NodeId id);
   std::vector<const Graph*> Subgraphs(NodeId id) const;
 
  private:
-  struct NodeSlot {
-    Node node;
-  };
+  friend class GraphTestPeer;
+
   ValueId NewValue(std::string name, ValueType type, ValueOrigin origin);
-  void AddCaptureUses(NodeId id);
+  Node& mutable_node(NodeId id) { return *nodes_[id.index]; }
+  GraphValue& mutable_value(ValueId id) { return *values_[id.index]; }
+  Status CheckSpec(const NodeSpec& spec) const;
+  Status CycleError(const std::vector<int64_t>& waiting) const;
+  void AddUse(ValueId value, Use use);
   void RemoveUse(ValueId value, Use use);
+  void AddCaptureUses(NodeId id);
+  void RemoveCaptureUses(NodeId id);
+  void ReplaceCaptures(NodeId id, ValueId from, ValueId to);
+  void EraseValue(ValueId id);
 
   std::string name_;
   std::vector<std::pair<std::string, std::string>> metadata_;
-  std::vector<std::unique_ptr<NodeSlot>> nodes_;     // null: removed
+  std::vector<std::unique_ptr<Node>> nodes_;         // null: removed
   std::vector<std::unique_ptr<GraphValue>> values_;  // null: removed
   std::vector<ValueId> inputs_;
   std::vector<ValueId> captures_;
   std::vector<GraphOutput> outputs_;
   std::unordered_map<std::string, ValueId> by_name_;
+  std::unordered_map<int32_t, ValueId> capture_by_outer_;  // by the index of the outer value
+  std::unordered_map<std::string, int> next_suffix_;       // where UniqueName starts to count
+  int64_t num_nodes_ = 0;
 };
 
 }  // namespace kheya
