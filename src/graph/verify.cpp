@@ -7,6 +7,27 @@
 namespace kheya {
 namespace {
 
+// Tensors and graphs that attributes hold are there.
+Status CheckAttribute(const Attribute& attribute) {
+  if (attribute.name.empty()) return InvalidArgumentError("found an attribute without a name");
+  const auto undefined = [](const Tensor& tensor) { return !tensor.defined(); };
+  const auto null = [](const std::shared_ptr<Graph>& graph) { return graph == nullptr; };
+  bool missing = false;
+  if (const auto* tensor = std::get_if<Tensor>(&attribute.value)) missing = undefined(*tensor);
+  if (const auto* graph = std::get_if<std::shared_ptr<Graph>>(&attribute.value)) {
+    missing = null(*graph);
+  }
+  if (const auto* list = std::get_if<std::vector<Tensor>>(&attribute.value)) {
+    missing = std::any_of(list->begin(), list->end(), undefined);
+  }
+  if (const auto* list = std::get_if<std::vector<std::shared_ptr<Graph>>>(&attribute.value)) {
+    missing = std::any_of(list->begin(), list->end(), null);
+  }
+  if (!missing) return OkStatus();
+  return InvalidArgumentError("attribute '{}' holds a {} that is not there", attribute.name,
+                              AttributeKindName(attribute.kind()));
+}
+
 class Verifier {
  public:
   Verifier(const Graph& graph, const Graph* enclosing) : graph_(graph), enclosing_(enclosing) {}
@@ -87,9 +108,10 @@ Status Verifier::CheckNode(NodeId id, int depth) {
   KHEYA_RETURN_IF_ERROR(CheckOutputsOfNode(id));
   std::set<std::string_view> names;
   for (const Attribute& attribute : node.attributes) {
-    if (!names.insert(attribute.name).second || attribute.name.empty()) {
-      return InvalidArgumentError("found attribute '{}' twice or without a name", attribute.name);
+    if (!names.insert(attribute.name).second) {
+      return InvalidArgumentError("found attribute '{}' twice", attribute.name);
     }
+    KHEYA_RETURN_IF_ERROR(CheckAttribute(attribute));
   }
   std::set<ValueId> outers;
   for (const Graph* subgraph : graph_.Subgraphs(id)) {
