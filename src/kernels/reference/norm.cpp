@@ -1,0 +1,94 @@
+#include "kernels/reference/norm.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/reference/float_dispatch.h"
+
+namespace kheya::kernels {
+namespace {
+
+template <typename T>
+double MeanOf(const T* values, int64_t size) {
+  double sum = 0;
+  for (int64_t i = 0; i < size; ++i) sum += static_cast<double>(values[i]);
+  return sum / static_cast<double>(size);
+}
+
+// Mean of the squares of values - center.
+template <typename T>
+double MeanSquare(const T* values, int64_t size, double center) {
+  double sum = 0;
+  for (int64_t i = 0; i < size; ++i) {
+    const double difference = static_cast<double>(values[i]) - center;
+    sum += difference * difference;
+  }
+  return sum / static_cast<double>(size);
+}
+
+template <typename T>
+void LrnTyped(const LrnParams& params, const TensorView& x, const MutableTensorView& y) {
+  const int64_t channels = x.shape[1];
+  const int64_t inner = x.shape.Product(2, x.shape.rank());
+  const int64_t before = (params.size - 1) / 2, after = params.size - 1 - before;
+  for (int64_t i = 0; i < x.num_elements(); ++i) {
+    const int64_t channel = i / inner % channels;
+    const int64_t first = std::max<int64_t>(0, channel - before);
+    const int64_t last = after >= channels - channel ? channels - 1 : channel + after;
+    const T* center = x.as<T>().data() + i - channel * inner;
+    double sum = 0;
+    for (int64_t c = first; c <= last; ++c) {
+      sum += static_cast<double>(center[c * inner]) * static_cast<double>(center[c * inner]);
+    }
+    const double base = params.bias + params.alpha * sum / static_cast<double>(params.size);
+    y.as<T>()[i] = static_cast<T>(static_cast<double>(x.as<T>()[i]) /
+                                  std::pow(base, static_cast<double>(params.beta)));
+  }
+}
+
+}  // namespace
+
+Status NormalizeRows(const NormParams& params, const TensorView& x, const MutableTensorView& y,
+                     const MutableTensorView& mean, const MutableTensorView& inverse) {
+  return CallWithFloatType(y.dtype, [&]<typename T>(T) {
+    for (int64_t row = 0; row < params.rows; ++row) {
+      const T* in = x.as<T>().data() + row * params.size;
+      T* out = y.as<T>().data() + row * params.size;
+      const double center = MeanOf(in, params.size);
+      const double scale = 1.0 / std::sqrt(MeanSquare(in, params.size, center) + params.epsilon);
+      for (int64_t i = 0; i < params.size; ++i) out[i] = static_cast<T>((in[i] - center) * scale);
+      if (mean.data != nullptr) mean.as<T>()[row] = static_cast<T>(center);
+      if (inverse.data != nullptr) inverse.as<T>()[row] = static_cast<T>(scale);
+    }
+  });
+}
+
+Status RmsNormalizeRows(const NormParams& params, const TensorView& x, const MutableTensorView& y) {
+  return CallWithFloatType(y.dtype, [&]<typename T>(T) {
+    for (int64_t row = 0; row < params.rows; ++row) {
+      const T* in = x.as<T>().data() + row * params.size;
+      T* out = y.as<T>().data() + row * params.size;
+      const double scale = 1.0 / std::sqrt(MeanSquare(in, params.size, 0.0) + params.epsilon);
+      for (int64_t i = 0; i < params.size; ++i) out[i] = static_cast<T>(in[i] * scale);
+    }
+  });
+}
+
+Status ScaleChannels(int64_t outer, std::span<const double> scale, std::span<const double> shift,
+                     int64_t inner, const TensorView& x, const MutableTensorView& y) {
+  return CallWithFloatType(y.dtype, [&]<typename T>(T) {
+    const T* in = x.as<T>().data();
+    T* out = y.as<T>().data();
+    for (int64_t n = 0; n < outer; ++n) {
+      for (size_t c = 0; c < scale.size(); ++c, in += inner, out += inner) {
+        for (int64_t i = 0; i < inner; ++i) out[i] = static_cast<T>(in[i] * scale[c] + shift[c]);
+      }
+    }
+  });
+}
+
+Status Lrn(const LrnParams& params, const TensorView& x, const MutableTensorView& y) {
+  return CallWithFloatType(y.dtype, [&]<typename T>(T) { LrnTyped<T>(params, x, y); });
+}
+
+}  // namespace kheya::kernels
