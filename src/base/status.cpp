@@ -1,5 +1,7 @@
 #include "base/status.h"
 
+#include "base/string_util.h"
+
 namespace kheya {
 namespace {
 
@@ -13,19 +15,6 @@ constexpr StatusCodeInfo kCodes[] = {
 const std::string& EmptyString() {
   static const std::string empty;
   return empty;
-}
-
-std::string EscapeControls(std::string_view text) {
-  std::string escaped;
-  escaped.reserve(text.size());
-  for (unsigned char c : text) {
-    if (c < 0x20 || c == 0x7f) {
-      escaped += fmt::format("\\x{:02x}", c);
-    } else {
-      escaped += static_cast<char>(c);
-    }
-  }
-  return escaped;
 }
 
 }  // namespace

@@ -90,6 +90,20 @@ std::string Abbreviate(std::string_view text, size_t max_bytes) {
   return std::string(text.substr(0, max_bytes)) + "...";
 }
 
+std::string EscapeControls(std::string_view text) {
+  std::string escaped;
+  escaped.reserve(text.size());
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) {
+      escaped += fmt::format("\\x{:02x}", byte);
+    } else {
+      escaped += c;
+    }
+  }
+  return escaped;
+}
+
 bool IsValidUtf8(std::string_view text) {
   return simdjson::validate_utf8(text.data(), text.size());
 }
