@@ -10,7 +10,6 @@ class DotPrinter {
   std::string out;
 
  private:
-  std::string Source(const Graph& graph, ValueId id, const std::string& prefix) const;
   void PrintNode(const Graph& graph, NodeId id, const std::string& prefix);
   int clusters_ = 0;
 };
@@ -33,7 +32,7 @@ std::string TypeLabel(const GraphValue& value) {
 }
 
 // The Graphviz node that gives the value: an operator, or the box of an input, capture or constant.
-std::string DotPrinter::Source(const Graph& graph, ValueId id, const std::string& prefix) const {
+std::string Source(const Graph& graph, ValueId id, const std::string& prefix) {
   const GraphValue& value = graph.value(id);
   if (value.origin == ValueOrigin::kNode) return fmt::format("{}n{}", prefix, value.producer.index);
   return fmt::format("{}v{}", prefix, id.index);
