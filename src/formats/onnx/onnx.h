@@ -1,0 +1,41 @@
+// ImportOnnx: an ONNX model file as a Graph in the canonical operator set.
+//
+//   KHEYA_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open("m.onnx"));
+//   KHEYA_ASSIGN_OR_RETURN(Graph graph, ImportOnnx(file, ImportOptions(), &warnings));
+//
+// Weights are borrowed: tensors keep the mapping alive and are read when they are used, also those
+// of external data, whose files must lie in the model's folder.
+#ifndef KHEYA_FORMATS_ONNX_ONNX_H_
+#define KHEYA_FORMATS_ONNX_ONNX_H_
+
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "base/status.h"
+#include "graph/graph.h"
+
+namespace kheya {
+
+struct ImportOptions {
+  // How files are opened, also those of external data.
+  MappedFile::Options file = {};
+  // Initializers that the file also lists as inputs become inputs, without their value. Otherwise
+  // they are constants.
+  bool initializers_as_inputs = false;
+};
+
+// The oldest opset that is understood in full. In older ones only operators that did not change
+// since are.
+inline constexpr int kOldestOpset = 7;
+
+// Operators that nobody knows stay in the graph as they are, so that they can be listed:
+// VerifyModel refuses them. Types are as declared; call InferTypes. What the file does oddly but
+// clearly is put right with a line in `warnings` (may be null); InvalidArgument, Unimplemented or
+// ResourceExhausted otherwise, naming the file, the node and the attribute.
+Result<Graph> ImportOnnx(const MappedFile& file, const ImportOptions& options,
+                         std::vector<std::string>* warnings);
+
+}  // namespace kheya
+
+#endif  // KHEYA_FORMATS_ONNX_ONNX_H_

@@ -1,0 +1,183 @@
+#include "formats/onnx/upgrade.h"
+
+#include <algorithm>
+
+#include "formats/onnx/onnx.h"
+#include "formats/onnx/upgrade_rules.h"
+
+namespace kheya::onnx {
+namespace {
+
+// Applies to versions from <= version < until. `rule` null: the old meaning has no canonical form,
+// the node is kept under its old version.
+struct UpgradeRow {
+  std::string_view op;
+  int64_t from;
+  int64_t until;
+  Status (*rule)(Upgrade& upgrade);
+};
+
+constexpr UpgradeRow kUpgrades[] = {
+    {"BatchNormalization", 7, 14, UpgradeBatchNormalization},
+    {"Clip", 7, 11, UpgradeClip},
+    {"DFT", 1, 20, nullptr},
+    {"Dropout", 7, 12, UpgradeDropout},
+    {"GridSample", 16, 20, UpgradeGridSample},
+    {"GroupNormalization", 18, 21, nullptr},
+    {"Hardmax", 7, 13, UpgradeSoftmax},
+    {"LogSoftmax", 7, 13, UpgradeSoftmax},
+    {"Pad", 7, 11, UpgradePad},
+    {"ReduceL1", 7, 18, UpgradeAxes},
+    {"ReduceL2", 7, 18, UpgradeAxes},
+    {"ReduceLogSum", 7, 18, UpgradeAxes},
+    {"ReduceLogSumExp", 7, 18, UpgradeAxes},
+    {"ReduceMax", 7, 18, UpgradeAxes},
+    {"ReduceMean", 7, 18, UpgradeAxes},
+    {"ReduceMin", 7, 18, UpgradeAxes},
+    {"ReduceProd", 7, 18, UpgradeAxes},
+    {"ReduceSum", 7, 13, UpgradeAxes},
+    {"ReduceSumSquare", 7, 18, UpgradeAxes},
+    {"Resize", 10, 11, UpgradeResize10},
+    {"Resize", 11, 13, UpgradeResize11},
+    {"RoiAlign", 10, 16, UpgradeRoiAlign},
+    {"Scan", 8, 9, nullptr},
+    {"Scatter", 9, kCanonicalOpset + 1, UpgradeScatter},
+    {"Slice", 7, 10, UpgradeSlice},
+    {"Softmax", 7, 13, UpgradeSoftmax},
+    {"Split", 7, 18, UpgradeSplit},
+    {"Squeeze", 7, 13, UpgradeAxes},
+    {"TopK", 7, 10, UpgradeTopK},
+    {"Unsqueeze", 7, 13, UpgradeAxes},
+    {"Upsample", 7, kCanonicalOpset + 1, UpgradeUpsample},
+};
+
+// Changed between the first opset and kOldestOpset.
+constexpr std::string_view kChangedBeforeOldest[] = {"Add",
+                                                     "And",
+                                                     "BatchNormalization",
+                                                     "Cast",
+                                                     "Clip",
+                                                     "Concat",
+                                                     "Div",
+                                                     "Dropout",
+                                                     "Equal",
+                                                     "GRU",
+                                                     "Gemm",
+                                                     "Greater",
+                                                     "GroupNormalization",
+                                                     "LSTM",
+                                                     "Less",
+                                                     "Mul",
+                                                     "Or",
+                                                     "PRelu",
+                                                     "Pad",
+                                                     "Pow",
+                                                     "RNN",
+                                                     "Reshape",
+                                                     "Split",
+                                                     "Sub",
+                                                     "Tile",
+                                                     "TopK",
+                                                     "Upsample",
+                                                     "Xor"};
+
+}  // namespace
+
+Status UpgradeNode(Graph& graph, int64_t version, NodeSpec& spec) {
+  if (version < kOldestOpset && std::binary_search(std::begin(kChangedBeforeOldest),
+                                                   std::end(kChangedBeforeOldest), spec.op)) {
+    return UnimplementedError("{} of opset {} is not supported, the oldest supported opset is {}",
+                              spec.op, version, kOldestOpset);
+  }
+  const int64_t known_version = std::max<int64_t>(version, kOldestOpset);
+  const std::string op = spec.op;
+  Upgrade upgrade(graph, known_version, spec);
+  for (const UpgradeRow& row : kUpgrades) {
+    if (row.op != op || known_version < row.from || known_version >= row.until) continue;
+    if (row.rule == nullptr) {
+      spec.op = fmt::format("{}-{}", op, known_version);
+      return OkStatus();
+    }
+    KHEYA_RETURN_IF_ERROR(row.rule(upgrade));
+  }
+  return OkStatus();
+}
+
+std::vector<Attribute>::iterator Upgrade::Locate(std::string_view name) {
+  return std::find_if(spec_.attributes.begin(), spec_.attributes.end(),
+                      [&](const Attribute& attribute) { return attribute.name == name; });
+}
+
+Status Upgrade::KindError(const Attribute& attribute) {
+  return InvalidArgumentError("attribute '{}': found kind {}, expected another", attribute.name,
+                              AttributeKindName(attribute.kind()));
+}
+
+void Upgrade::Set(std::string_view name, AttributeValue value) {
+  const auto it = Locate(name);
+  if (it != spec_.attributes.end()) {
+    it->value = std::move(value);
+  } else {
+    spec_.attributes.push_back({std::string(name), std::move(value)});
+  }
+}
+
+void Upgrade::SetDefault(std::string_view name, AttributeValue value) {
+  if (!Has(name)) Set(name, std::move(value));
+}
+
+bool Upgrade::HasInput(size_t index) const {
+  return index < spec_.inputs.size() && spec_.inputs[index].valid();
+}
+
+Status Upgrade::AddInput(size_t index, ValueId value) {
+  if (HasInput(index)) {
+    return InvalidArgumentError("found {} inputs in opset {}, expected at most {}",
+                                spec_.inputs.size(), version_, index);
+  }
+  if (spec_.inputs.size() <= index) spec_.inputs.resize(index + 1);
+  spec_.inputs[index] = value;
+  return OkStatus();
+}
+
+Status Upgrade::AddInput(size_t index, std::string_view name, Tensor tensor) {
+  return AddInput(index, graph_.AddConstant(NameFor(name), std::move(tensor)));
+}
+
+Status Upgrade::AddInput(size_t index, std::string_view name, const std::vector<int64_t>& values) {
+  return AddInput(index, name,
+                  Tensor::FromValues<int64_t>(Shape{static_cast<int64_t>(values.size())}, values));
+}
+
+std::string Upgrade::NameFor(std::string_view suffix) const {
+  const bool named = spec_.outputs.empty() || spec_.outputs[0].empty();
+  return fmt::format("{}/{}", named ? spec_.name : spec_.outputs[0], suffix);
+}
+
+Result<ValueId> Upgrade::Before(NodeSpec spec, std::string_view suffix) {
+  spec.name = spec_.name.empty() ? "" : fmt::format("{}/{}", spec_.name, suffix);
+  spec.outputs = {NameFor(suffix)};
+  KHEYA_ASSIGN_OR_RETURN(const NodeId node, graph_.AddNode(std::move(spec)));
+  return graph_.node(node).outputs[0];
+}
+
+Status Upgrade::AddFloatLikeInput0(size_t index, std::string_view name, float value) {
+  if (!HasInput(0)) return InvalidArgumentError("found no input, expected at least 1");
+  const DType dtype = graph_.value(spec_.inputs[0]).type.dtype;
+  switch (dtype) {
+    case DType::kFloat32:
+      return AddInput(index, name, Tensor::Scalar(value));
+    case DType::kFloat64:
+      return AddInput(index, name, Tensor::Scalar<double>(value));
+    case DType::kFloat16:
+      return AddInput(index, name, Tensor::Scalar(Float16(value)));
+    default:
+      break;
+  }
+  const ValueId constant = graph_.AddConstant(NameFor(name), Tensor::Scalar(value));
+  KHEYA_ASSIGN_OR_RETURN(const ValueId like,
+                         Before({.op = "CastLike", .inputs = {constant, spec_.inputs[0]}}, "like"));
+  return AddInput(index, like);
+}
+
+}  // namespace kheya::onnx

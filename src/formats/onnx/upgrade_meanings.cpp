@@ -1,0 +1,134 @@
+// Rules for operators whose meaning or name changed.
+#include "formats/onnx/upgrade_rules.h"
+
+namespace kheya::onnx {
+namespace {
+
+// The rank of input 0, or -1.
+int InputRank(Upgrade& upgrade) {
+  const ValueType& type = upgrade.graph().value(upgrade.spec().inputs[0]).type;
+  return type.is_tensor() && type.shape ? static_cast<int>(type.shape->size()) : -1;
+}
+
+// Upsample and the first Resize map coordinates in their own way, and round down.
+void UseAsymmetricCoordinates(Upgrade& upgrade) {
+  upgrade.Set("coordinate_transformation_mode", std::string("asymmetric"));
+  upgrade.Set("nearest_mode", std::string("floor"));
+}
+
+// Inputs (x, scales) become (x, roi, scales).
+Status MakeRoomForRoi(Upgrade& upgrade) {
+  std::vector<ValueId>& inputs = upgrade.spec().inputs;
+  if (inputs.size() != 2) {
+    return InvalidArgumentError("found {} inputs, expected 2", inputs.size());
+  }
+  inputs.insert(inputs.begin() + 1, ValueId());
+  return OkStatus();
+}
+
+void RenameMode(Upgrade& upgrade, std::string_view from, std::string_view to) {
+  for (Attribute& attribute : upgrade.spec().attributes) {
+    auto* mode = std::get_if<std::string>(&attribute.value);
+    if (attribute.name == "mode" && mode != nullptr && *mode == from) *mode = to;
+  }
+}
+
+}  // namespace
+
+Status UpgradeSoftmax(Upgrade& upgrade) {
+  NodeSpec& spec = upgrade.spec();
+  if (spec.inputs.size() != 1 || !spec.inputs[0].valid()) {
+    return InvalidArgumentError("found {} inputs, expected 1", spec.inputs.size());
+  }
+  KHEYA_ASSIGN_OR_RETURN(const std::optional<int64_t> found, upgrade.Take<int64_t>("axis"));
+  const int64_t axis = found.value_or(1);
+  const int rank = InputRank(upgrade);
+  if (axis == -1 || (rank > 0 && axis == rank - 1)) {
+    upgrade.Set("axis", int64_t{-1});
+    return OkStatus();
+  }
+  const ValueId x = spec.inputs[0];
+  KHEYA_ASSIGN_OR_RETURN(
+      const ValueId flat,
+      upgrade.Before({.op = "Flatten", .inputs = {x}, .attributes = {{"axis", axis}}}, "flat"));
+  KHEYA_ASSIGN_OR_RETURN(
+      const ValueId result,
+      upgrade.Before({.op = spec.op, .inputs = {flat}, .attributes = {{"axis", int64_t{-1}}}},
+                     "rows"));
+  KHEYA_ASSIGN_OR_RETURN(const ValueId shape,
+                         upgrade.Before({.op = "Shape", .inputs = {x}}, "shape"));
+  spec.op = "Reshape";
+  spec.inputs = {result, shape};
+  // A dimension of 0 in the shape is 0 elements, not a dimension to copy.
+  spec.attributes = {{"allowzero", int64_t{1}}};
+  return OkStatus();
+}
+
+Status UpgradeBatchNormalization(Upgrade& upgrade) {
+  KHEYA_ASSIGN_OR_RETURN(const std::optional<int64_t> spatial, upgrade.Take<int64_t>("spatial"));
+  if (spatial && *spatial != 1) {
+    return UnimplementedError("attribute 'spatial': found {}, only 1 is supported", *spatial);
+  }
+  std::vector<std::string>& outputs = upgrade.spec().outputs;
+  for (size_t i = 1; i < outputs.size(); ++i) {
+    if (!outputs[i].empty()) {
+      return UnimplementedError("output {} of training is not supported in opset {}", i,
+                                upgrade.version());
+    }
+  }
+  if (outputs.size() > 1) outputs.resize(1);
+  return OkStatus();
+}
+
+Status UpgradeDropout(Upgrade& upgrade) {
+  KHEYA_RETURN_IF_ERROR(upgrade.Take<float>("ratio").status());
+  const std::vector<std::string>& outputs = upgrade.spec().outputs;
+  if (upgrade.version() < 10 && outputs.size() > 1 && !outputs[1].empty()) {
+    return UnimplementedError("output 1 (mask) is not supported in opset {}", upgrade.version());
+  }
+  return OkStatus();
+}
+
+Status UpgradeGridSample(Upgrade& upgrade) {
+  RenameMode(upgrade, "bilinear", "linear");
+  RenameMode(upgrade, "bicubic", "cubic");
+  return OkStatus();
+}
+
+Status UpgradeResize10(Upgrade& upgrade) {
+  UseAsymmetricCoordinates(upgrade);
+  return MakeRoomForRoi(upgrade);
+}
+
+Status UpgradeResize11(Upgrade& upgrade) {
+  if (!upgrade.HasInput(3) || !upgrade.HasInput(2)) return OkStatus();
+  ValueId& scales = upgrade.spec().inputs[2];
+  const Tensor* tensor = upgrade.graph().Constant(scales);
+  if (tensor != nullptr && tensor->num_elements() == 0) scales = ValueId();
+  return OkStatus();
+}
+
+Status UpgradeRoiAlign(Upgrade& upgrade) {
+  upgrade.SetDefault("coordinate_transformation_mode", std::string("output_half_pixel"));
+  return OkStatus();
+}
+
+Status UpgradeScatter(Upgrade& upgrade) {
+  upgrade.spec().op = "ScatterElements";
+  return OkStatus();
+}
+
+Status UpgradeUpsample(Upgrade& upgrade) {
+  KHEYA_ASSIGN_OR_RETURN(const std::optional<std::vector<float>> scales,
+                         upgrade.Take<std::vector<float>>("scales"));
+  if (scales) {
+    const Shape shape{static_cast<int64_t>(scales->size())};
+    KHEYA_RETURN_IF_ERROR(upgrade.AddInput(1, "scales", Tensor::FromValues<float>(shape, *scales)));
+  }
+  RenameMode(upgrade, "bilinear", "linear");
+  UseAsymmetricCoordinates(upgrade);
+  upgrade.spec().op = "Resize";
+  return MakeRoomForRoi(upgrade);
+}
+
+}  // namespace kheya::onnx

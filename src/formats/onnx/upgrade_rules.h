@@ -1,0 +1,33 @@
+// The rules of the table in upgrade.cpp: each rewrites one node of an older opset. What changed is
+// in https://github.com/onnx/onnx/blob/main/docs/Changelog.md
+#ifndef KHEYA_FORMATS_ONNX_UPGRADE_RULES_H_
+#define KHEYA_FORMATS_ONNX_UPGRADE_RULES_H_
+
+#include "base/status.h"
+#include "formats/onnx/upgrade.h"
+
+namespace kheya::onnx {
+
+// Attributes that became inputs.
+Status UpgradeAxes(Upgrade& upgrade);   // Squeeze, Unsqueeze and reductions
+Status UpgradeClip(Upgrade& upgrade);   // min, max
+Status UpgradePad(Upgrade& upgrade);    // pads, value
+Status UpgradeSlice(Upgrade& upgrade);  // starts, ends, axes
+Status UpgradeSplit(Upgrade& upgrade);  // split; the number of parts must be said
+Status UpgradeTopK(Upgrade& upgrade);   // k
+
+// Meanings that changed.
+// Coerced its input to two dimensions at `axis` (default 1), now works along it.
+Status UpgradeSoftmax(Upgrade& upgrade);  // LogSoftmax and Hardmax too
+Status UpgradeBatchNormalization(Upgrade& upgrade);
+Status UpgradeDropout(Upgrade& upgrade);
+Status UpgradeGridSample(Upgrade& upgrade);  // names of modes
+Status UpgradeResize10(Upgrade& upgrade);    // no region of interest, asymmetric coordinates
+Status UpgradeResize11(Upgrade& upgrade);    // empty scales beside sizes
+Status UpgradeRoiAlign(Upgrade& upgrade);    // default coordinates
+Status UpgradeScatter(Upgrade& upgrade);     // now ScatterElements
+Status UpgradeUpsample(Upgrade& upgrade);    // now Resize
+
+}  // namespace kheya::onnx
+
+#endif  // KHEYA_FORMATS_ONNX_UPGRADE_RULES_H_
