@@ -10,7 +10,7 @@ namespace kheya {
 namespace {
 
 // How long a thread looks for work, or for the end of it, before it sleeps.
-constexpr auto kSpin = std::chrono::microseconds(20);
+constexpr auto kSpin = std::chrono::microseconds(50);
 
 // True on workers, and on a caller while its own call runs.
 thread_local bool inside_parallel_for = false;
