@@ -102,14 +102,23 @@ struct JsonReader::Number {
   bool negative = false;
   bool integer = true;
   uint64_t mantissa = 0;
-  int digits = 0;  // significant ones; above kMaxMantissaDigits the mantissa is incomplete
+  int64_t digits = 0;  // significant ones; above kMaxMantissaDigits the mantissa has overflowed
   int64_t exponent = 0;
 
-  void Push(const char* from, const char* to) {
-    for (; from < to; ++from) {
-      if (digits == 0 && *from == '0') continue;
-      if (++digits <= kMaxMantissaDigits)
-        mantissa = mantissa * 10 + static_cast<uint64_t>(*from - '0');
+  const char* ScanDigits(const char* at, const char* stop) {
+    const char* first = at;
+    for (; at < stop && IsDigit(*at); ++at)
+      mantissa = mantissa * 10 + static_cast<uint64_t>(*at - '0');
+    digits += at - first;
+    return at;
+  }
+
+  // Zeros in front say nothing; they are counted out only where it matters.
+  void DropLeadingZeros() {
+    if (digits <= kMaxMantissaDigits) return;
+    for (const char* at = begin; at < end && digits > 0; ++at) {
+      if (*at == '0') --digits;
+      if (*at >= '1' && *at <= '9') return;
     }
   }
 
@@ -247,52 +256,49 @@ Result<bool> JsonReader::ReadBool() {
   return Unexpected("true or false");
 }
 
-const char* JsonReader::ScanDigits(const char* at) const {
-  while (at < end_ && IsDigit(*at)) ++at;
-  return at;
+const char* JsonReader::ScanExponent(const char* at, Number* number) const {
+  const bool minus = at < end_ && *at == '-';
+  if (at < end_ && (*at == '-' || *at == '+')) ++at;
+  int64_t exponent = 0;
+  const char* first = at;
+  for (; at < end_ && IsDigit(*at); ++at) {
+    exponent = std::min(exponent * 10 + (*at - '0'), kExponentCap);
+  }
+  number->exponent += minus ? -exponent : exponent;
+  return at == first ? nullptr : at;
 }
 
-Result<JsonReader::Number> JsonReader::ScanNumber() {
+Status JsonReader::ScanNumber(Number* number) {
   SkipBlanks();
-  Number number;
-  const char* at = number.begin = at_;
-  if (at < end_ && *at == '-') {
-    number.negative = true;
-    ++at;
-  }
-  const char* stop = ScanDigits(at);
+  const char* at = number->begin = at_;
+  number->negative = at < end_ && *at == '-';
+  if (number->negative) ++at;
+  const char* stop = number->ScanDigits(at, end_);
   if (stop == at || (*at == '0' && stop - at > 1)) return Unexpected("a number");
-  number.Push(at, stop);
   at = stop;
   if (at < end_ && *at == '.') {
-    stop = ScanDigits(at + 1);
+    stop = number->ScanDigits(at + 1, end_);
     if (stop == at + 1) return Unexpected("a number");
-    number.integer = false;
-    number.Push(at + 1, stop);
-    number.exponent = -(stop - at - 1);
+    number->integer = false;
+    number->exponent = -(stop - at - 1);
     at = stop;
   }
+  number->end = at;
+  number->DropLeadingZeros();
   if (at < end_ && (*at == 'e' || *at == 'E')) {
-    const char* digits = at + 1;
-    const bool minus = digits < end_ && *digits == '-';
-    if (digits < end_ && (*digits == '-' || *digits == '+')) ++digits;
-    at = ScanDigits(digits);
-    if (at == digits) return Unexpected("a number");
-    int64_t exponent = 0;
-    for (const char* d = digits; d < at; ++d) {
-      exponent = std::min(exponent * 10 + (*d - '0'), kExponentCap);
-    }
-    number.integer = false;
-    number.exponent += minus ? -exponent : exponent;
+    number->integer = false;
+    number->end = at = ScanExponent(at + 1, number);
+    if (at == nullptr) return Unexpected("a number");
   }
-  number.end = at_ = at;
-  return number;
+  at_ = at;
+  return OkStatus();
 }
 
 Result<uint64_t> JsonReader::ReadMagnitude(bool* negative) {
   SkipBlanks();
   const char* begin = at_;
-  KHEYA_ASSIGN_OR_RETURN(const Number number, ScanNumber());
+  Number number;
+  KHEYA_RETURN_IF_ERROR(ScanNumber(&number));
   if (!number.integer) {
     at_ = begin;
     return Unexpected("an integer");
@@ -344,7 +350,8 @@ Status JsonReader::ReadElement(T* out) {
       *out = *at_ == '-' ? -kInfinity : kInfinity;
       if (ConsumeWord("Infinity") || ConsumeWord("-Infinity")) return OkStatus();
     }
-    KHEYA_ASSIGN_OR_RETURN(const Number number, ScanNumber());
+    Number number;
+    KHEYA_RETURN_IF_ERROR(ScanNumber(&number));
     double value = 0;
     if (!number.ToDouble(&value)) return OutOfRange(begin, TypeText<T>());
     *out = static_cast<T>(value);
@@ -414,12 +421,14 @@ Status JsonReader::Skip() {
       return ReadArray([this](int64_t) { return Skip(); });
     case Type::kString:
       return ReadString().status();
-    case Type::kNumber:
+    case Type::kNumber: {
       if (options_.allow_nan &&
           (ConsumeWord("NaN") || ConsumeWord("Infinity") || ConsumeWord("-Infinity"))) {
         return OkStatus();
       }
-      return ScanNumber().status();
+      Number number;
+      return ScanNumber(&number);
+    }
     case Type::kBool:
       return ReadBool().status();
     case Type::kNull:

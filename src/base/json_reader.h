@@ -89,8 +89,8 @@ class JsonReader {
   Status Unexpected(const char* expected) const;
   Status OutOfRange(const char* begin, const char* kind) const;
   Status Enter();
-  const char* ScanDigits(const char* at) const;
-  Result<Number> ScanNumber();
+  const char* ScanExponent(const char* at, Number* number) const;
+  Status ScanNumber(Number* number);
   Status ReadEscape(std::string* out);
   Result<uint32_t> ReadHex4();
   template <typename T>
