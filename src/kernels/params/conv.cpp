@@ -68,10 +68,9 @@ Result<Shape> ConvTransposeOutputShape(const ConvParams& params, const Shape& x,
   return JoinSpatial(std::array{x[0], channels}, output, window.rank);
 }
 
-Result<int64_t> ConvMacs(const ConvParams& params, const Shape& w, const Shape& y) {
-  int64_t macs = y.num_elements();
-  const int64_t inner = w.Product(1, w.rank());
-  if (params.groups < 1 || !CheckedMul(macs, inner, &macs)) {
+Result<int64_t> ConvMacs(const Shape& w, const Shape& positions) {
+  int64_t macs = 0;
+  if (!CheckedMul(positions.num_elements(), w.Product(1, w.rank()), &macs)) {
     return InvalidArgumentError("the multiply-accumulates of weights {} overflow", w.ToString());
   }
   return macs;

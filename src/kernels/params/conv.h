@@ -27,8 +27,9 @@ Result<Shape> ConvOutputShape(const ConvParams& params, const Shape& x, const Sh
 // stride * (in - 1) + output_padding + dilated kernel - padding along each axis.
 Result<Shape> ConvTransposeOutputShape(const ConvParams& params, const Shape& x, const Shape& w);
 
-// Multiply-accumulates of either: for ConvTranspose `y` is the input.
-Result<int64_t> ConvMacs(const ConvParams& params, const Shape& w, const Shape& y);
+// Multiply-accumulates of either: elements of one filter times those of `positions`, y for Conv and
+// x for ConvTranspose.
+Result<int64_t> ConvMacs(const Shape& w, const Shape& positions);
 
 }  // namespace kheya::kernels
 

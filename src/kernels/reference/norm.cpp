@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/params/gemm.h"
 #include "kernels/reference/float_dispatch.h"
 
 namespace kheya::kernels {
@@ -57,8 +58,8 @@ Status NormalizeRows(const NormParams& params, const TensorView& x, const Mutabl
       const double center = MeanOf(in, params.size);
       const double scale = 1.0 / std::sqrt(MeanSquare(in, params.size, center) + params.epsilon);
       for (int64_t i = 0; i < params.size; ++i) out[i] = static_cast<T>((in[i] - center) * scale);
-      if (mean.data != nullptr) mean.as<T>()[row] = static_cast<T>(center);
-      if (inverse.data != nullptr) inverse.as<T>()[row] = static_cast<T>(scale);
+      if (mean.data != nullptr) mean.as<float>()[row] = static_cast<float>(center);
+      if (inverse.data != nullptr) inverse.as<float>()[row] = static_cast<float>(scale);
     }
   });
 }
@@ -83,6 +84,19 @@ Status ScaleChannels(int64_t outer, std::span<const double> scale, std::span<con
       for (size_t c = 0; c < scale.size(); ++c, in += inner, out += inner) {
         for (int64_t i = 0; i < inner; ++i) out[i] = static_cast<T>(in[i] * scale[c] + shift[c]);
       }
+    }
+  });
+}
+
+Status ScaleElements(const TensorView& scale, const TensorView& shift, const TensorView& x,
+                     const MutableTensorView& y) {
+  return CallWithFloatType(y.dtype, [&]<typename T>(T) {
+    const T* in = x.as<T>().data();
+    T* out = y.as<T>().data();
+    for (int64_t i = 0; i < x.num_elements(); ++i) {
+      T value = in[i] * scale.as<T>()[BroadcastIndex(scale.shape, x.shape, i)];
+      if (shift.data != nullptr) value += shift.as<T>()[BroadcastIndex(shift.shape, x.shape, i)];
+      out[i] = value;
     }
   });
 }

@@ -2,6 +2,8 @@
 #ifndef KHEYA_KERNELS_REFERENCE_NORM_H_
 #define KHEYA_KERNELS_REFERENCE_NORM_H_
 
+#include <span>
+
 #include "base/status.h"
 #include "kernels/params/norm.h"
 #include "tensor/tensor.h"
@@ -9,8 +11,8 @@
 namespace kheya::kernels {
 
 // y = (x - mean) / sqrt(variance + epsilon) for each row, with the variance of the whole row
-// (divided by its size). `mean` and `inverse` (one a row; their data may be null) receive the mean
-// and 1 / sqrt(variance + epsilon), in the type of y.
+// (divided by its size). `mean` and `inverse` (float32, one a row; their data may be null) receive
+// the mean and 1 / sqrt(variance + epsilon).
 Status NormalizeRows(const NormParams& params, const TensorView& x, const MutableTensorView& y,
                      const MutableTensorView& mean, const MutableTensorView& inverse);
 
@@ -21,6 +23,11 @@ Status RmsNormalizeRows(const NormParams& params, const TensorView& x, const Mut
 // shift are doubles. May be done in place.
 Status ScaleChannels(int64_t outer, std::span<const double> scale, std::span<const double> shift,
                      int64_t inner, const TensorView& x, const MutableTensorView& y);
+
+// y = x * scale + shift, both broadcast to x (checked by the caller) and of its type; the data of
+// `shift` may be null: none. May be done in place.
+Status ScaleElements(const TensorView& scale, const TensorView& shift, const TensorView& x,
+                     const MutableTensorView& y);
 
 // x [N, C, ...]: y = x / (bias + alpha / size * sum of squares over `size` channels around)^beta.
 // The sum over channel c runs from c - floor((size - 1) / 2) to c + ceil((size - 1) / 2).
