@@ -15,7 +15,7 @@ std::string FolderOf(const std::string& path) {
 }
 
 Result<Graph> ImportFile(const MappedFile& file, const ImportOptions& options,
-                     std::vector<std::string>* warnings) {
+                         std::vector<std::string>* warnings) {
   KHEYA_ASSIGN_OR_RETURN(const onnx::ModelProto model, onnx::ParseModel(file.bytes()));
   onnx::ExternalFiles external(FolderOf(file.path()), options.file);
   const onnx::TensorReader tensors(file.owner(), &external);

@@ -27,7 +27,7 @@ struct ImportOptions {
 
 // The oldest opset that is understood in full. In older ones only operators that did not change
 // since are.
-inline constexpr int kOldestOpset = 7;
+inline constexpr int kOldestOpset = 6;
 
 // Operators that nobody knows stay in the graph as they are, so that they can be listed:
 // VerifyModel refuses them. Types are as declared; call InferTypes. What the file does oddly but

@@ -18,68 +18,59 @@ struct UpgradeRow {
 };
 
 constexpr UpgradeRow kUpgrades[] = {
-    {"BatchNormalization", 7, 14, UpgradeBatchNormalization},
-    {"Clip", 7, 11, UpgradeClip},
+    {"Add", 6, 7, UpgradeBroadcast},
+    {"And", 6, 7, UpgradeBroadcast},
+    {"BatchNormalization", 6, 14, UpgradeBatchNormalization},
+    {"Clip", 6, 11, UpgradeClip},
     {"DFT", 1, 20, nullptr},
-    {"Dropout", 7, 12, UpgradeDropout},
+    {"Div", 6, 7, UpgradeBroadcast},
+    {"Dropout", 6, 12, UpgradeDropout},
+    {"Equal", 6, 7, UpgradeBroadcast},
+    {"GRU", 6, 7, nullptr},
+    {"Gemm", 6, 7, UpgradeGemm},
+    {"Greater", 6, 7, UpgradeBroadcast},
     {"GridSample", 16, 20, UpgradeGridSample},
     {"GroupNormalization", 18, 21, nullptr},
-    {"Hardmax", 7, 13, UpgradeSoftmax},
-    {"LogSoftmax", 7, 13, UpgradeSoftmax},
-    {"Pad", 7, 11, UpgradePad},
-    {"ReduceL1", 7, 18, UpgradeAxes},
-    {"ReduceL2", 7, 18, UpgradeAxes},
-    {"ReduceLogSum", 7, 18, UpgradeAxes},
-    {"ReduceLogSumExp", 7, 18, UpgradeAxes},
-    {"ReduceMax", 7, 18, UpgradeAxes},
-    {"ReduceMean", 7, 18, UpgradeAxes},
-    {"ReduceMin", 7, 18, UpgradeAxes},
-    {"ReduceProd", 7, 18, UpgradeAxes},
-    {"ReduceSum", 7, 13, UpgradeAxes},
-    {"ReduceSumSquare", 7, 18, UpgradeAxes},
+    {"Hardmax", 6, 13, UpgradeSoftmax},
+    {"LSTM", 6, 7, nullptr},
+    {"Less", 6, 7, UpgradeBroadcast},
+    {"LogSoftmax", 6, 13, UpgradeSoftmax},
+    {"Mul", 6, 7, UpgradeBroadcast},
+    {"Or", 6, 7, UpgradeBroadcast},
+    {"PRelu", 6, 7, UpgradePRelu},
+    {"Pad", 6, 11, UpgradePad},
+    {"Pow", 6, 7, UpgradeBroadcast},
+    {"RNN", 6, 7, nullptr},
+    {"ReduceL1", 6, 18, UpgradeAxes},
+    {"ReduceL2", 6, 18, UpgradeAxes},
+    {"ReduceLogSum", 6, 18, UpgradeAxes},
+    {"ReduceLogSumExp", 6, 18, UpgradeAxes},
+    {"ReduceMax", 6, 18, UpgradeAxes},
+    {"ReduceMean", 6, 18, UpgradeAxes},
+    {"ReduceMin", 6, 18, UpgradeAxes},
+    {"ReduceProd", 6, 18, UpgradeAxes},
+    {"ReduceSum", 6, 13, UpgradeAxes},
+    {"ReduceSumSquare", 6, 18, UpgradeAxes},
     {"Resize", 10, 11, UpgradeResize10},
-    {"Resize", 11, 13, UpgradeResize11},
+    {"Resize", 11, kCanonicalOpset + 1, UpgradeResize11},
     {"RoiAlign", 10, 16, UpgradeRoiAlign},
     {"Scan", 8, 9, nullptr},
     {"Scatter", 9, kCanonicalOpset + 1, UpgradeScatter},
-    {"Slice", 7, 10, UpgradeSlice},
-    {"Softmax", 7, 13, UpgradeSoftmax},
-    {"Split", 7, 18, UpgradeSplit},
-    {"Squeeze", 7, 13, UpgradeAxes},
-    {"TopK", 7, 10, UpgradeTopK},
-    {"Unsqueeze", 7, 13, UpgradeAxes},
-    {"Upsample", 7, kCanonicalOpset + 1, UpgradeUpsample},
+    {"Slice", 6, 10, UpgradeSlice},
+    {"Softmax", 6, 13, UpgradeSoftmax},
+    {"Split", 6, 18, UpgradeSplit},
+    {"Squeeze", 6, 13, UpgradeAxes},
+    {"Sub", 6, 7, UpgradeBroadcast},
+    {"TopK", 6, 10, UpgradeTopK},
+    {"Unsqueeze", 6, 13, UpgradeAxes},
+    {"Upsample", 6, kCanonicalOpset + 1, UpgradeUpsample},
+    {"Xor", 6, 7, UpgradeBroadcast},
 };
 
-// Changed between the first opset and kOldestOpset.
-constexpr std::string_view kChangedBeforeOldest[] = {"Add",
-                                                     "And",
-                                                     "BatchNormalization",
-                                                     "Cast",
-                                                     "Clip",
-                                                     "Concat",
-                                                     "Div",
-                                                     "Dropout",
-                                                     "Equal",
-                                                     "GRU",
-                                                     "Gemm",
-                                                     "Greater",
-                                                     "GroupNormalization",
-                                                     "LSTM",
-                                                     "Less",
-                                                     "Mul",
-                                                     "Or",
-                                                     "PRelu",
-                                                     "Pad",
-                                                     "Pow",
-                                                     "RNN",
-                                                     "Reshape",
-                                                     "Split",
-                                                     "Sub",
-                                                     "Tile",
-                                                     "TopK",
-                                                     "Upsample",
-                                                     "Xor"};
+// Changed between the first opset and kOldestOpset by more than `consumed_inputs`. Sorted.
+constexpr std::string_view kChangedBeforeOldest[] = {
+    "Cast", "Concat", "GRU", "GroupNormalization", "LSTM", "Pad", "RNN", "Reshape", "Split", "Tile",
+};
 
 }  // namespace
 
@@ -92,6 +83,7 @@ Status UpgradeNode(Graph& graph, int64_t version, NodeSpec& spec) {
   const int64_t known_version = std::max<int64_t>(version, kOldestOpset);
   const std::string op = spec.op;
   Upgrade upgrade(graph, known_version, spec);
+  if (version < kOldestOpset) upgrade.Remove("consumed_inputs");
   for (const UpgradeRow& row : kUpgrades) {
     if (row.op != op || known_version < row.from || known_version >= row.until) continue;
     if (row.rule == nullptr) {
@@ -122,8 +114,19 @@ void Upgrade::Set(std::string_view name, AttributeValue value) {
   }
 }
 
+void Upgrade::Remove(std::string_view name) {
+  const auto it = Locate(name);
+  if (it != spec_.attributes.end()) spec_.attributes.erase(it);
+}
+
 void Upgrade::SetDefault(std::string_view name, AttributeValue value) {
   if (!Has(name)) Set(name, std::move(value));
+}
+
+int Upgrade::InputRank(size_t index) const {
+  if (!HasInput(index)) return -1;
+  const ValueType& type = graph_.value(spec_.inputs[index]).type;
+  return type.is_tensor() && type.shape ? static_cast<int>(type.shape->size()) : -1;
 }
 
 bool Upgrade::HasInput(size_t index) const {

@@ -48,6 +48,7 @@ class Upgrade {
     spec_.attributes.erase(it);
     return taken;
   }
+  void Remove(std::string_view name);
   void Set(std::string_view name, AttributeValue value);
   void SetDefault(std::string_view name, AttributeValue value);
 
@@ -56,6 +57,7 @@ class Upgrade {
   Status AddInput(size_t index, std::string_view name, Tensor tensor);
   Status AddInput(size_t index, std::string_view name, const std::vector<int64_t>& values);
   bool HasInput(size_t index) const;
+  int InputRank(size_t index) const;  // -1: not known
 
   // A node before this one, with one output; named after this one.
   Result<ValueId> Before(NodeSpec spec, std::string_view suffix);

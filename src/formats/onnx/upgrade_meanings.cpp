@@ -4,12 +4,6 @@
 namespace kheya::onnx {
 namespace {
 
-// The rank of input 0, or -1.
-int InputRank(Upgrade& upgrade) {
-  const ValueType& type = upgrade.graph().value(upgrade.spec().inputs[0]).type;
-  return type.is_tensor() && type.shape ? static_cast<int>(type.shape->size()) : -1;
-}
-
 // Upsample and the first Resize map coordinates in their own way, and round down.
 void UseAsymmetricCoordinates(Upgrade& upgrade) {
   upgrade.Set("coordinate_transformation_mode", std::string("asymmetric"));
@@ -42,7 +36,7 @@ Status UpgradeSoftmax(Upgrade& upgrade) {
   }
   KHEYA_ASSIGN_OR_RETURN(const std::optional<int64_t> found, upgrade.Take<int64_t>("axis"));
   const int64_t axis = found.value_or(1);
-  const int rank = InputRank(upgrade);
+  const int rank = upgrade.InputRank(0);
   if (axis == -1 || (rank > 0 && axis == rank - 1)) {
     upgrade.Set("axis", int64_t{-1});
     return OkStatus();
@@ -65,6 +59,7 @@ Status UpgradeSoftmax(Upgrade& upgrade) {
 }
 
 Status UpgradeBatchNormalization(Upgrade& upgrade) {
+  upgrade.Remove("is_test");
   KHEYA_ASSIGN_OR_RETURN(const std::optional<int64_t> spatial, upgrade.Take<int64_t>("spatial"));
   if (spatial && *spatial != 1) {
     return UnimplementedError("attribute 'spatial': found {}, only 1 is supported", *spatial);
@@ -81,7 +76,8 @@ Status UpgradeBatchNormalization(Upgrade& upgrade) {
 }
 
 Status UpgradeDropout(Upgrade& upgrade) {
-  KHEYA_RETURN_IF_ERROR(upgrade.Take<float>("ratio").status());
+  upgrade.Remove("ratio");
+  upgrade.Remove("is_test");
   const std::vector<std::string>& outputs = upgrade.spec().outputs;
   if (upgrade.version() < 10 && outputs.size() > 1 && !outputs[1].empty()) {
     return UnimplementedError("output 1 (mask) is not supported in opset {}", upgrade.version());
@@ -121,7 +117,12 @@ Status UpgradeScatter(Upgrade& upgrade) {
 Status UpgradeUpsample(Upgrade& upgrade) {
   KHEYA_ASSIGN_OR_RETURN(const std::optional<std::vector<float>> scales,
                          upgrade.Take<std::vector<float>>("scales"));
-  if (scales) {
+  KHEYA_ASSIGN_OR_RETURN(const std::optional<float> height, upgrade.Take<float>("height_scale"));
+  KHEYA_ASSIGN_OR_RETURN(const std::optional<float> width, upgrade.Take<float>("width_scale"));
+  if (height && width) {
+    KHEYA_RETURN_IF_ERROR(upgrade.AddInput(
+        1, "scales", Tensor::FromValues<float>(Shape{4}, {1.0f, 1.0f, *height, *width})));
+  } else if (scales) {
     const Shape shape{static_cast<int64_t>(scales->size())};
     KHEYA_RETURN_IF_ERROR(upgrade.AddInput(1, "scales", Tensor::FromValues<float>(shape, *scales)));
   }

@@ -16,6 +16,11 @@ Status UpgradeSlice(Upgrade& upgrade);  // starts, ends, axes
 Status UpgradeSplit(Upgrade& upgrade);  // split; the number of parts must be said
 Status UpgradeTopK(Upgrade& upgrade);   // k
 
+// Broadcasting that was asked for by attributes `broadcast` and `axis`.
+Status UpgradeBroadcast(Upgrade& upgrade);
+Status UpgradeGemm(Upgrade& upgrade);
+Status UpgradePRelu(Upgrade& upgrade);  // one slope for each channel
+
 // Meanings that changed.
 // Coerced its input to two dimensions at `axis` (default 1), now works along it.
 Status UpgradeSoftmax(Upgrade& upgrade);  // LogSoftmax and Hardmax too
