@@ -165,7 +165,7 @@ Status Importer::ImportNode(const NodeProto& node, Scope& scope) {
 
   NodeSpec spec{.op = std::string(node.op),
                 .domain = std::string(node.domain),
-                .name = scope.prefix + std::string(node.name)};
+                .name = NodeName(node, scope)};
   for (std::string_view input : node.inputs) {
     KHEYA_ASSIGN_OR_RETURN(spec.inputs.emplace_back(),
                            input.empty() ? Result<ValueId>(ValueId()) : Lookup(input, scope));
@@ -199,6 +199,11 @@ Status Importer::AddNode(const NodeProto& node, NodeSpec spec, Scope& scope) {
     KHEYA_RETURN_IF_ERROR(Bind(node.outputs[i], outputs[i], scope));
   }
   return OkStatus();
+}
+
+std::string Importer::NodeName(const NodeProto& node, const Scope& scope) const {
+  if (!node.name.empty() || scope.prefix.empty()) return scope.prefix + std::string(node.name);
+  return scope.prefix.substr(0, scope.prefix.size() - 1);  // without the slash
 }
 
 std::string Importer::OutputName(std::string_view name, const Scope& scope) const {

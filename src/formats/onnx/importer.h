@@ -72,6 +72,7 @@ class Importer {
   Status ImportNode(const NodeProto& node, Scope& scope);
   Status ImportConstant(const NodeProto& node, Scope& scope);
   Status AddNode(const NodeProto& node, NodeSpec spec, Scope& scope);
+  std::string NodeName(const NodeProto& node, const Scope& scope) const;
   std::string OutputName(std::string_view name, const Scope& scope) const;
   Status Bind(std::string_view name, ValueId value, Scope& scope);
 

@@ -1,0 +1,154 @@
+#include "formats/onnx/upgrade.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "graph/text.h"
+#include "graph/verify.h"
+
+namespace kheya::onnx {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Upgrades one node y = OP(x, z) of `version`; gives the lines of the graph in one string.
+std::string UpgradeText(int64_t version, NodeSpec spec, int num_inputs = 1) {
+  Graph graph("g");
+  const SymbolicShape shape{Dim(2), Dim(3), Dim(4)};
+  const ValueId x = graph.AddInput("x", ValueType::OfTensor(DType::kFloat32, shape));
+  const ValueId z =
+      graph.AddInput("z", ValueType::OfTensor(DType::kFloat32, SymbolicShape{Dim(3)}));
+  spec.inputs = num_inputs == 1 ? std::vector<ValueId>{x} : std::vector<ValueId>{x, z};
+  if (spec.outputs.empty()) spec.outputs = {"y"};
+  Status status = UpgradeNode(graph, version, spec);
+  if (!status.ok()) return status.message();
+  Result<NodeId> node = graph.AddNode(std::move(spec));
+  if (!node.ok()) return node.status().message();
+  if (Status verified = Verify(graph); !verified.ok()) return verified.message();
+  PrintOptions options;
+  options.types = false;
+  const std::string text = PrintGraph(graph, options);
+  return text.substr(text.find('{') + 1);
+}
+
+using Ints = std::vector<int64_t>;
+
+struct UpgradeCase {
+  const char* name;
+  int64_t version;
+  NodeSpec spec;
+  std::vector<const char*> expected;  // parts of the text, in any order
+  int num_inputs = 1;
+};
+
+std::vector<UpgradeCase> Cases() {
+  return {
+      {"squeeze",
+       11,
+       {.op = "Squeeze", .attributes = {{"axes", Ints{0, -1}}}},
+       {"int64[2] = [0, -1]", "Squeeze(x, ", "axes"}},
+      {"squeeze_all", 11, {.op = "Squeeze"}, {"y = Squeeze(x)"}},
+      {"squeeze_new", 13, {.op = "Squeeze"}, {"y = Squeeze(x, z)"}, 2},
+      {"reduce_sum",
+       12,
+       {.op = "ReduceSum", .attributes = {{"axes", Ints{1}}}},
+       {"int64[1] = [1]", "ReduceSum(x, "}},
+      {"reduce_mean",
+       17,
+       {.op = "ReduceMean", .attributes = {{"axes", Ints{1}}}},
+       {"int64[1] = [1]", "ReduceMean(x, "}},
+      {"slice",
+       9,
+       {.op = "Slice", .attributes = {{"starts", Ints{1}}, {"ends", Ints{2}}, {"axes", Ints{0}}}},
+       {"[1]", "[2]", "[0]", "Slice(x, "}},
+      {"slice_without_ends",
+       9,
+       {.op = "Slice", .attributes = {{"starts", Ints{1}}}},
+       {"found no attributes 'starts' and 'ends'"}},
+      {"split",
+       11,
+       {.op = "Split", .outputs = {"y", "w"}, .attributes = {{"split", Ints{1, 1}}}},
+       {"[1, 1]", "y, w = Split(x, "}},
+      {"split_evenly",
+       13,
+       {.op = "Split", .outputs = {"y", "w"}},
+       {"y, w = Split(x)", "num_outputs: 2"}},
+      {"clip",
+       6,
+       {.op = "Clip", .attributes = {{"min", 0.0f}, {"max", 6.0f}}},
+       {"float32[] = [0.0]", "float32[] = [6.0]", "Clip(x, "}},
+      {"clip_above",
+       10,
+       {.op = "Clip", .attributes = {{"max", 6.0f}}},
+       {"float32[] = [6.0]", "Clip(x, _, "}},
+      {"pad",
+       10,
+       {.op = "Pad", .attributes = {{"pads", Ints{0, 1}}, {"value", 2.0f}}},
+       {"[0, 1]", "float32[] = [2.0]", "Pad(x, "}},
+      {"topk", 9, {.op = "TopK", .attributes = {{"k", int64_t{5}}}}, {"[5]", "TopK(x, "}},
+      {"softmax_last",
+       12,
+       {.op = "Softmax", .attributes = {{"axis", int64_t{2}}}},
+       {"y = Softmax(x) {axis: -1}"}},
+      {"softmax_default",
+       12,
+       {.op = "Softmax"},
+       {"Flatten(x) {axis: 1}", "Softmax(", "Shape(x)", "Reshape("}},
+      {"softmax_new", 13, {.op = "Softmax"}, {"y = Softmax(x)"}},
+      {"hardmax", 7, {.op = "Hardmax"}, {"Hardmax(", "Reshape("}},
+      {"dropout", 10, {.op = "Dropout", .attributes = {{"ratio", 0.5f}}}, {"y = Dropout(x)"}},
+      {"batch_norm",
+       7,
+       {.op = "BatchNormalization", .attributes = {{"spatial", int64_t{0}}}},
+       {"'spatial': found 0, only 1 is supported"}},
+      {"resize10",
+       10,
+       {.op = "Resize", .attributes = {{"mode", std::string("nearest")}}},
+       {"Resize(x, _, z)", "asymmetric", "floor"},
+       2},
+      {"upsample7",
+       7,
+       {.op = "Upsample",
+        .attributes = {{"mode", std::string("linear")}, {"scales", std::vector<float>{1, 2, 2}}}},
+       {"float32[3] = [1.0, 2.0, 2.0]", "Resize(x, _, ", "asymmetric"}},
+      {"upsample9", 9, {.op = "Upsample"}, {"Resize(x, _, z)"}, 2},
+      {"scatter", 10, {.op = "Scatter"}, {"ScatterElements(x, z)"}, 2},
+      {"grid_sample",
+       16,
+       {.op = "GridSample", .attributes = {{"mode", std::string("bilinear")}}},
+       {"mode: \"linear\""},
+       2},
+      {"roi_align", 10, {.op = "RoiAlign"}, {"output_half_pixel"}},
+      {"scan8", 8, {.op = "Scan"}, {"\"Scan-8\"(x)"}},
+      {"broadcast6",
+       6,
+       {.op = "Add", .attributes = {{"broadcast", int64_t{1}}, {"axis", int64_t{1}}}},
+       {"int64[1] = [1]", "Unsqueeze(z, ", "Add(x, "},
+       2},
+      {"broadcast6_last",
+       6,
+       {.op = "Add", .attributes = {{"broadcast", int64_t{1}}}},
+       {"y = Add(x, z)"},
+       2},
+      {"broadcast6_wrong",
+       6,
+       {.op = "Mul", .attributes = {{"axis", int64_t{9}}}},
+       {"attribute 'axis': found 9, expected -3 to 2"},
+       2},
+      {"prelu6", 6, {.op = "PRelu"}, {"int64[1] = [1]", "Unsqueeze(z, ", "PRelu(x, "}, 2},
+      {"prelu7", 7, {.op = "PRelu"}, {"y = PRelu(x, z)"}, 2},
+      {"wrong_kind", 9, {.op = "TopK", .attributes = {{"k", 1.0f}}}, {"attribute 'k': found kind"}},
+      {"tile1", 1, {.op = "Tile"}, {"Tile of opset 1 is not supported"}},
+  };
+}
+
+TEST(Upgrade, EveryRule) {
+  for (const UpgradeCase& each : Cases()) {
+    SCOPED_TRACE(each.name);
+    const std::string text = UpgradeText(each.version, each.spec, each.num_inputs);
+    for (const char* part : each.expected) EXPECT_THAT(text, HasSubstr(part));
+  }
+}
+
+}  // namespace
+}  // namespace kheya::onnx
