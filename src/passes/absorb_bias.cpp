@@ -1,0 +1,70 @@
+#include "passes/absorb_bias.h"
+
+#include "ops/contexts.h"
+#include "passes/channel_weights.h"
+#include "passes/match.h"
+
+namespace kheya {
+namespace {
+
+// One value a channel when `value` is a constant that adds the same to all positions of a channel
+// of a tensor of this rank.
+std::optional<std::vector<double>> PerChannel(const Graph& graph, ValueId value, int64_t channels,
+                                              int rank) {
+  const auto values = ConstantFloats(graph, value);
+  if (!values) return std::nullopt;
+  const Shape& shape = graph.Constant(value)->shape();
+  if (shape.rank() > rank) return std::nullopt;
+  if (values->size() == 1) return std::vector<double>(static_cast<size_t>(channels), (*values)[0]);
+  const int channel_axis = shape.rank() - (rank - 1);
+  if (channel_axis < 0 || shape[channel_axis] != channels || shape.num_elements() != channels) {
+    return std::nullopt;
+  }
+  return values;
+}
+
+Status Visit(Graph& graph, NodeId id, PassContext& context) {
+  const Node& conv = graph.node(id);
+  if (!IsOp(conv, "Conv") && !IsOp(conv, "ConvTranspose")) return OkStatus();
+  const std::optional<Use> use = SoleUse(graph, conv.outputs[0]);
+  if (!use || !IsOp(graph.node(use->node), "Add")) return OkStatus();
+  const Node& add = graph.node(use->node);
+  const ValueId addend = OtherInput(add, conv.outputs[0]);
+  if (graph.Constant(addend) == nullptr) return OkStatus();
+  const SymbolicShape* shape = ShapeOf(graph, conv.outputs[0]);
+  const std::optional<int64_t> channels = OutputChannels(graph, conv);
+  if (shape == nullptr || !channels || DTypeOfValue(graph, addend) != DType::kFloat32) {
+    context.Note(conv, "its channels are not known or its type is not float32");
+    return OkStatus();
+  }
+  std::optional<std::vector<double>> bias =
+      PerChannel(graph, addend, *channels, static_cast<int>(shape->size()));
+  const std::optional<std::vector<double>> own = BiasOf(graph, conv, *channels);
+  if (!bias || !own) {
+    context.Note(
+        conv, "{}",
+        own ? "the constant added to it differs within a channel" : "its bias is not constant");
+    return OkStatus();
+  }
+  for (size_t i = 0; i < bias->size(); ++i) (*bias)[i] += (*own)[i];
+  KHEYA_ASSIGN_OR_RETURN(Tensor tensor, MakeFloats(Shape{*channels}, *bias));
+  Patch patch(graph);
+  NodeSpec spec = SpecOf(conv);
+  spec.inputs.resize(3);
+  spec.inputs[2] = patch.AddConstant(graph.value(add.outputs[0]).name + "_bias", std::move(tensor));
+  spec.outputs = {graph.value(add.outputs[0]).name};
+  KHEYA_ASSIGN_OR_RETURN(const NodeId merged, patch.AddNode(std::move(spec)));
+  patch.ReplaceValue(add.outputs[0], patch.Output(merged, 0));
+  return context.Apply(patch);
+}
+
+}  // namespace
+
+Status AbsorbBias(Graph& graph, PassContext& context) {
+  for (NodeId id : graph.NodeIds()) {
+    if (graph.IsLive(id)) KHEYA_RETURN_IF_ERROR(Visit(graph, id, context));
+  }
+  return OkStatus();
+}
+
+}  // namespace kheya

@@ -1,0 +1,54 @@
+#include "passes/lower_batch_norm.h"
+
+#include "passes/activation.h"
+#include "passes/batch_norm.h"
+#include "passes/match.h"
+
+namespace kheya {
+namespace {
+
+Status Visit(Graph& graph, NodeId id, PassContext& context) {
+  const Node& norm = graph.node(id);
+  if (!IsOp(norm, "BatchNormalization")) return OkStatus();
+  std::string reason;
+  const std::optional<ScaleShift> affine = ReadBatchNorm(graph, norm, &reason);
+  if (!affine || DTypeOfValue(graph, norm.inputs[0]) != DType::kFloat32) {
+    context.Note(norm, "{}", affine ? "its input is not float32" : reason);
+    return OkStatus();
+  }
+  ValueId last = norm.outputs[0];
+  Activation activation;
+  if (auto behind = ActivationBehind(graph, last, &reason)) {
+    last = behind->output;
+    activation = *std::move(behind);
+  } else if (!reason.empty()) {
+    context.Note(norm, "{}", reason);
+  }
+  const std::string& name = graph.value(last).name;
+  const auto channels = static_cast<int64_t>(affine->scale.size());
+  KHEYA_ASSIGN_OR_RETURN(Tensor scale, MakeFloats(Shape{channels}, affine->scale));
+  KHEYA_ASSIGN_OR_RETURN(Tensor shift, MakeFloats(Shape{channels}, affine->shift));
+  Patch patch(graph);
+  NodeSpec spec{.op = "FusedBatchNorm",
+                .domain = kInternalDomain,
+                .name = norm.name,
+                .inputs = {norm.inputs[0], patch.AddConstant(name + "_scale", std::move(scale)),
+                           patch.AddConstant(name + "_shift", std::move(shift))},
+                .outputs = {name},
+                .attributes = ActivationAttributes(activation)};
+  KHEYA_ASSIGN_OR_RETURN(const NodeId fused, patch.AddNode(std::move(spec)));
+  patch.ReplaceValue(last, patch.Output(fused, 0));
+  return context.Apply(patch);
+}
+
+}  // namespace
+
+Status LowerBatchNorm(Graph& graph, PassContext& context) {
+  KHEYA_ASSIGN_OR_RETURN(const std::vector<NodeId> order, graph.TopologicalOrder());
+  for (NodeId id : order) {
+    if (graph.IsLive(id)) KHEYA_RETURN_IF_ERROR(Visit(graph, id, context));
+  }
+  return OkStatus();
+}
+
+}  // namespace kheya

@@ -1,0 +1,96 @@
+#include "passes/recognize_gelu.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "passes/match.h"
+
+namespace kheya {
+namespace {
+
+// A value as a product: scalar constants in `scale`, the rest as factors.
+struct Product {
+  double scale = 1;
+  std::vector<ValueId> factors;
+};
+
+constexpr int kMaxDepth = 4;
+
+// Opens Mul, and Div by a scalar; below the root, only where nothing else uses the result.
+void Multiply(const Graph& graph, ValueId value, int depth, Product& product) {
+  if (const std::optional<double> scalar = ConstantScalar(graph, value)) {
+    product.scale *= *scalar;
+    return;
+  }
+  const bool open = depth == 0 || (depth < kMaxDepth && SoleUse(graph, value).has_value());
+  const NodeId mul = open ? ProducerOf(graph, value, "Mul") : NodeId();
+  const NodeId div = open ? ProducerOf(graph, value, "Div") : NodeId();
+  if (mul.valid()) {
+    Multiply(graph, graph.node(mul).inputs[0], depth + 1, product);
+    Multiply(graph, graph.node(mul).inputs[1], depth + 1, product);
+  } else if (const auto divisor =
+                 div.valid() ? ConstantScalar(graph, graph.node(div).inputs[1]) : std::nullopt) {
+    product.scale /= *divisor;
+    Multiply(graph, graph.node(div).inputs[0], depth + 1, product);
+  } else {
+    product.factors.push_back(value);
+  }
+}
+
+bool IsNear(double found, double expected) {
+  return std::abs(found - expected) <= 1e-6 * std::abs(expected);
+}
+
+// For 1 + Erf(x / sqrt(2)): x. An invalid id otherwise.
+ValueId ArgumentOfErf(const Graph& graph, ValueId value) {
+  const NodeId add = ProducerOf(graph, value, "Add");
+  if (!add.valid()) return ValueId();
+  const std::optional<ValueId> operand = OperandBesideScalar(graph, graph.node(add), 1.0);
+  const NodeId erf = operand ? ProducerOf(graph, *operand, "Erf") : NodeId();
+  if (!erf.valid()) return ValueId();
+  Product inner;
+  Multiply(graph, graph.node(erf).inputs[0], 0, inner);
+  const bool scaled = inner.factors.size() == 1 && IsNear(inner.scale, 1 / std::numbers::sqrt2);
+  return scaled ? inner.factors[0] : ValueId();
+}
+
+Status Visit(Graph& graph, NodeId id, PassContext& context) {
+  const Node& node = graph.node(id);
+  if (!IsOp(node, "Mul") && !IsOp(node, "Div")) return OkStatus();
+  Product product;
+  Multiply(graph, node.outputs[0], 0, product);
+  if (product.factors.size() != 2) return OkStatus();
+  ValueId x;
+  for (size_t i = 0; i < 2; ++i) {
+    const ValueId argument = ArgumentOfErf(graph, product.factors[i]);
+    if (argument.valid() && argument == product.factors[1 - i]) x = argument;
+  }
+  if (!x.valid()) return OkStatus();
+  if (!IsNear(product.scale, 0.5)) {
+    context.Note(node, "x (1 + Erf(x / sqrt(2))) is scaled by {}, expected 0.5", product.scale);
+    return OkStatus();
+  }
+  if (!SameShape(graph, x, node.outputs[0])) {
+    context.Note(node, "the shapes of x and of the product differ or are not known");
+    return OkStatus();
+  }
+  Patch patch(graph);
+  KHEYA_ASSIGN_OR_RETURN(const NodeId gelu,
+                         patch.AddNode({.op = "Gelu",
+                                        .name = node.name,
+                                        .inputs = {x},
+                                        .outputs = {graph.value(node.outputs[0]).name}}));
+  patch.ReplaceValue(node.outputs[0], patch.Output(gelu, 0));
+  return context.Apply(patch);
+}
+
+}  // namespace
+
+Status RecognizeGelu(Graph& graph, PassContext& context) {
+  for (NodeId id : graph.NodeIds()) {
+    if (graph.IsLive(id)) KHEYA_RETURN_IF_ERROR(Visit(graph, id, context));
+  }
+  return OkStatus();
+}
+
+}  // namespace kheya
