@@ -129,9 +129,16 @@ Result<ValueType> TextReader::ParseType() {
   SkipSpace();
   const size_t start = pos_;
   int open = 0;
+  bool quoted = false;
   for (; pos_ < text_.size() && pos_ - start <= kMaxTypeBytes; ++pos_) {
     const char c = text_[pos_];
-    if (c == '[' || c == '(') {
+    if (quoted && c == '\\') {
+      ++pos_;
+    } else if (c == '"' && open > 0) {
+      quoted = !quoted;
+    } else if (quoted) {
+      continue;
+    } else if (c == '[' || c == '(') {
       if (++open > kMaxTypeDepth) return Fail("found a type nested too deep");
     } else if (c == ']' || c == ')') {
       if (open-- == 0) break;
@@ -139,6 +146,7 @@ Result<ValueType> TextReader::ParseType() {
       break;
     }
   }
+  pos_ = std::min(pos_, text_.size());
   Result<ValueType> type = ValueType::Parse(Trim(text_.substr(start, pos_ - start)));
   if (!type.ok()) return Fail("{}", type.status().message());
   return type;

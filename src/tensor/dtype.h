@@ -37,7 +37,7 @@ std::optional<DType> DTypeFromNumpy(std::string_view descr);
 std::optional<DType> DTypeFromOnnx(int64_t number);
 
 // Bytes that `count` elements take: packed for types under 8 bits (low bits first, as in ONNX),
-// sizeof(std::string) each for strings.
+// sizeof(std::string) each for strings. The largest size_t when that overflows.
 size_t BytesFor(DType dtype, int64_t count);
 
 bool IsFloatingPoint(DType dtype);  // float32, float64, float16, bfloat16, float8*, float4
