@@ -1,0 +1,135 @@
+#include "kernels/onednn/library.h"
+
+#include <array>
+
+#include "base/hash.h"
+
+// Of the OpenMP runtime that oneDNN uses; its header would need the compiler's OpenMP mode.
+extern "C" int omp_get_max_threads();
+extern "C" void omp_set_num_threads(int threads);
+
+namespace kheya::onednn {
+namespace {
+
+struct MemoryDeleter {
+  void operator()(dnnl_memory_t memory) const { dnnl_memory_destroy(memory); }
+};
+using MemoryHandle = std::unique_ptr<dnnl_memory, MemoryDeleter>;
+
+// Null when oneDNN has no memory for it.
+dnnl_stream_t ThreadStream() {
+  struct StreamDeleter {
+    void operator()(dnnl_stream_t stream) const { dnnl_stream_destroy(stream); }
+  };
+  thread_local std::unique_ptr<dnnl_stream, StreamDeleter> stream;
+  if (stream == nullptr) {
+    dnnl_stream_t made = nullptr;
+    dnnl_stream_create(&made, Engine().get(), dnnl_stream_default_flags);
+    stream.reset(made);
+  }
+  return stream.get();
+}
+
+struct PostOp {
+  dnnl::algorithm algorithm;
+  float alpha;
+  float beta;
+};
+
+std::optional<PostOp> PostOpOf(const Elementwise& function) {
+  using dnnl::algorithm;
+  switch (function.op) {
+    case ElementwiseOp::kRelu:
+      return PostOp{algorithm::eltwise_relu, 0, 0};
+    case ElementwiseOp::kLeakyRelu:
+      return PostOp{algorithm::eltwise_relu, function.alpha, 0};
+    case ElementwiseOp::kClip:
+      return PostOp{algorithm::eltwise_clip, function.alpha, function.beta};
+    case ElementwiseOp::kElu:
+      return PostOp{algorithm::eltwise_elu, function.alpha, 0};
+    case ElementwiseOp::kSigmoid:
+      return PostOp{algorithm::eltwise_logistic, 0, 0};
+    case ElementwiseOp::kTanh:
+      return PostOp{algorithm::eltwise_tanh, 0, 0};
+    case ElementwiseOp::kGelu:
+      return PostOp{algorithm::eltwise_gelu_erf, 0, 0};
+    case ElementwiseOp::kGeluTanh:
+      return PostOp{algorithm::eltwise_gelu_tanh, 0, 0};
+    case ElementwiseOp::kSilu:
+      return PostOp{algorithm::eltwise_swish, function.alpha, 0};
+    case ElementwiseOp::kHardSwish:
+      return PostOp{algorithm::eltwise_hardswish, 0, 0};
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+OneThread::OneThread() : saved_(omp_get_max_threads()) {
+  if (saved_ != 1) omp_set_num_threads(1);
+}
+
+OneThread::~OneThread() {
+  if (saved_ != 1) omp_set_num_threads(saved_);
+}
+
+const dnnl::engine& Engine() {
+  static const auto* engine = new dnnl::engine(dnnl::engine::kind::cpu, 0);
+  return *engine;
+}
+
+Status Execute(const dnnl::primitive& primitive, std::initializer_list<Argument> arguments) {
+  constexpr size_t kMostArguments = 8;
+  std::array<dnnl_exec_arg_t, kMostArguments> args;
+  std::array<MemoryHandle, kMostArguments> handles;
+  size_t count = 0;
+  const OneThread one_thread;
+  for (const Argument& argument : arguments) {
+    if (argument.data == nullptr) continue;
+    dnnl_memory_t memory = nullptr;
+    if (dnnl_memory_create(&memory, &argument.desc->data, Engine().get(), argument.data) !=
+        dnnl_success) {
+      return ResourceExhaustedError("oneDNN: cannot describe an argument");
+    }
+    handles[count].reset(memory);
+    args[count++] = {argument.id, memory};
+  }
+  const dnnl_status_t status =
+      dnnl_primitive_execute(primitive.get(), ThreadStream(), static_cast<int>(count), args.data());
+  if (status != dnnl_success) return InternalError("oneDNN: execution failed ({})", int{status});
+  return OkStatus();
+}
+
+bool HasPostOp(const Elementwise& function) {
+  return function.op == ElementwiseOp::kIdentity || PostOpOf(function).has_value();
+}
+
+void AppendPostOp(const Elementwise& function, dnnl::post_ops* post_ops) {
+  if (const std::optional<PostOp> op = PostOpOf(function)) {
+    post_ops->append_eltwise(1.0f, op->algorithm, op->alpha, op->beta);
+  }
+}
+
+Result<std::shared_ptr<const Buffer>> Pack(PackCache* cache, const Tensor& weights,
+                                           const dnnl::memory::desc& from,
+                                           const dnnl::memory::desc& to, size_t first) {
+  const auto key_of = [](const dnnl::memory::desc& desc) {
+    return HashBytes(std::as_bytes(std::span(&desc.data, 1))).ToHex();
+  };
+  const auto pack = [&]() -> Result<Buffer> {
+    KHEYA_ASSIGN_OR_RETURN(Buffer buffer, Buffer::AllocateZeroed(to.get_size(), cache->budget()));
+    KHEYA_RETURN_IF_ERROR(Guard([&] {
+      dnnl::memory source(from, Engine(),
+                          const_cast<std::byte*>(weights.bytes().data()) + 4 * first);
+      dnnl::memory target(to, Engine(), buffer.data());
+      dnnl::stream stream(Engine());
+      dnnl::reorder(source, target).execute(stream, source, target);
+      stream.wait();
+    }));
+    return buffer;
+  };
+  return cache->Get(weights, fmt::format("onednn:{}:{}:{}", key_of(from), key_of(to), first), pack);
+}
+
+}  // namespace kheya::onednn

@@ -1,0 +1,71 @@
+// The one place that knows oneDNN: its engine, its threads, its exceptions.
+//
+// Debian's oneDNN is the OpenMP build: a primitive is made for, and run by, as many threads as
+// OpenMP allows on the calling thread. OneThread makes that one, wherever a primitive is made or
+// run, so that no team of OpenMP threads ever starts.
+#ifndef KHEYA_KERNELS_ONEDNN_LIBRARY_H_
+#define KHEYA_KERNELS_ONEDNN_LIBRARY_H_
+
+#include <initializer_list>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <string>
+#include <utility>
+
+#include "base/allocator.h"
+#include "base/status.h"
+#include "kernels/call.h"
+#include "kernels/pack_cache.h"
+
+namespace kheya::onednn {
+
+// One OpenMP thread on this thread while it lives.
+class OneThread {
+ public:
+  OneThread();
+  ~OneThread();
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+ private:
+  const int saved_;
+};
+
+const dnnl::engine& Engine();
+
+// Calls f under OneThread; what oneDNN throws becomes a Status.
+template <typename F>
+Status Guard(F&& f) {
+  const OneThread one_thread;
+  try {
+    f();
+    return OkStatus();
+  } catch (const dnnl::error& error) {
+    return error.status == dnnl_out_of_memory ? ResourceExhaustedError("oneDNN: {}", error.message)
+                                              : UnimplementedError("oneDNN: {}", error.message);
+  } catch (const std::bad_alloc&) {
+    return ResourceExhaustedError("oneDNN: out of memory");
+  }
+}
+
+// An argument of a primitive: DNNL_ARG_*, its description and its memory.
+struct Argument {
+  int id;
+  const dnnl::memory::desc* desc;
+  void* data;
+};
+// Runs a primitive on the calling thread with one thread.
+Status Execute(const dnnl::primitive& primitive, std::initializer_list<Argument> arguments);
+
+// The post-op of an activation; false when oneDNN has none for it.
+bool HasPostOp(const Elementwise& function);
+void AppendPostOp(const Elementwise& function, dnnl::post_ops* post_ops);
+
+// `weights` from element `first` on, whose memory `from` describes, in the form `to`, made once and
+// shared. Elements of 4 bytes.
+Result<std::shared_ptr<const Buffer>> Pack(PackCache* cache, const Tensor& weights,
+                                           const dnnl::memory::desc& from,
+                                           const dnnl::memory::desc& to, size_t first = 0);
+
+}  // namespace kheya::onednn
+
+#endif  // KHEYA_KERNELS_ONEDNN_LIBRARY_H_

@@ -1,0 +1,288 @@
+// Matrix products by oneDNN. Constant right operands are packed once. The work is cut into rows,
+// into columns where there is one row, or into products where there are many.
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "kernels/kernel.h"
+#include "kernels/onednn/library.h"
+#include "kernels/slicing.h"
+
+namespace kheya {
+namespace {
+
+using dnnl::memory;
+
+constexpr int kA = 0;
+constexpr int kB = 1;
+constexpr int kBias = 2;
+constexpr int kResidual = 3;
+
+// y [batch, m, n] = a [batch or 1, m, k] b [batch or 1, k, n].
+struct Sizes {
+  int64_t batch = 1;
+  int64_t m = 0;
+  int64_t n = 0;
+  int64_t k = 0;
+  bool a_batched = false;
+  bool b_batched = false;
+};
+
+// nullopt where the leading dimensions broadcast in another way than all or nothing.
+std::optional<Sizes> SizesOf(const KernelCall& call) {
+  const kernels::GemmParams& gemm = std::get<FusedMatMulParams>(call.params).gemm;
+  const Shape& a = call.inputs[kA].shape;
+  const Shape& b = call.inputs[kB].shape;
+  const Shape& y = call.outputs[0].shape;
+  if (a.rank() < 2 || b.rank() < 2) return std::nullopt;
+  Sizes sizes;
+  sizes.m = a[a.rank() - (gemm.trans_a ? 1 : 2)];
+  sizes.k = a[a.rank() - (gemm.trans_a ? 2 : 1)];
+  sizes.n = b[b.rank() - (gemm.trans_b ? 2 : 1)];
+  sizes.batch = y.Product(0, y.rank() - 2);
+  const int64_t a_batch = a.Product(0, a.rank() - 2);
+  const int64_t b_batch = b.Product(0, b.rank() - 2);
+  if ((a_batch != 1 && a_batch != sizes.batch) || (b_batch != 1 && b_batch != sizes.batch)) {
+    return std::nullopt;
+  }
+  sizes.a_batched = a_batch != 1;
+  sizes.b_batched = b_batch != 1;
+  // One right operand for all: the batch is more rows.
+  if (!sizes.b_batched && !gemm.trans_a && (sizes.a_batched || sizes.batch == 1)) {
+    sizes.m *= sizes.batch;
+    sizes.batch = 1;
+    sizes.a_batched = false;
+  }
+  return sizes;
+}
+
+// How many rows, columns and products one primitive computes.
+struct Part {
+  int64_t batch = 1;
+  int64_t m = 0;
+  int64_t n = 0;
+  auto operator<=>(const Part&) const = default;
+};
+
+struct PartPrimitive {
+  dnnl::matmul primitive;
+  memory::desc a;
+  memory::desc b;
+  memory::desc bias;
+  memory::desc y;
+  memory::desc scratchpad;
+};
+
+struct MatMulSlice {
+  const PartPrimitive* part = nullptr;
+  size_t a_offset = 0;  // in elements
+  size_t b_offset = 0;
+  size_t y_offset = 0;
+  size_t column = 0;
+  size_t y_count = 0;
+  std::shared_ptr<const Buffer> packed;  // null: b comes at run time
+};
+
+class OneDnnMatMul : public PreparedKernel {
+ public:
+  OneDnnMatMul(const KernelCall& call, const Sizes& sizes) : call_(call), sizes_(sizes) {}
+
+  Status Prepare(const PrepareContext& context) {
+    if (call_.has_input(kBias)) KHEYA_RETURN_IF_ERROR(PrepareBias(context.constant(kBias)));
+    const Tensor* b = sizes_.batch == 1 ? context.constant(kB) : nullptr;
+    b_packed_ = b != nullptr && context.cache != nullptr;
+    KHEYA_RETURN_IF_ERROR(onednn::Guard([&] { Cut(); }));
+    for (MatMulSlice& slice : slices_) {
+      scratchpad_bytes_ = std::max(scratchpad_bytes_, slice.part->scratchpad.get_size());
+      if (b_packed_) KHEYA_RETURN_IF_ERROR(PackSlice(context.cache, *b, &slice));
+    }
+    scratchpad_bytes_ = (scratchpad_bytes_ + kAlignment - 1) / kAlignment * kAlignment;
+    return OkStatus();
+  }
+
+  int64_t slices() const override { return static_cast<int64_t>(slices_.size()); }
+  size_t workspace_bytes() const override { return scratchpad_bytes_ * slices_.size(); }
+  bool CanRunInPlace(int input) const override { return input == kResidual; }
+  bool ReadsConstant(int input) const override {
+    return input == kA || input == kResidual || (input == kB && !b_packed_);
+  }
+
+  Status Run(const KernelArgs& args) const override {
+    const MatMulSlice& slice = slices_[args.slice];
+    const PartPrimitive& part = *slice.part;
+    const auto at = [&](int input, size_t offset) {
+      const auto* data = reinterpret_cast<const float*>(args.inputs[input]);
+      return const_cast<float*>(data) + offset;
+    };
+    auto* y = reinterpret_cast<float*>(args.outputs[0]) + slice.y_offset;
+    if (call_.has_input(kResidual)) {
+      const float* residual = at(kResidual, slice.y_offset);
+      if (residual != y) std::memcpy(y, residual, slice.y_count * sizeof(float));
+    }
+    const void* b =
+        slice.packed ? static_cast<const void*>(slice.packed->data()) : at(kB, slice.b_offset);
+    const float* bias = bias_.defined() ? bias_.data<float>().data() + slice.column : nullptr;
+    void* scratchpad =
+        scratchpad_bytes_ > 0 ? args.workspace + scratchpad_bytes_ * args.slice : nullptr;
+    return onednn::Execute(part.primitive, {{DNNL_ARG_SRC, &part.a, at(kA, slice.a_offset)},
+                                            {DNNL_ARG_WEIGHTS, &part.b, const_cast<void*>(b)},
+                                            {DNNL_ARG_BIAS, &part.bias, const_cast<float*>(bias)},
+                                            {DNNL_ARG_DST, &part.y, y},
+                                            {DNNL_ARG_SCRATCHPAD, &part.scratchpad, scratchpad}});
+  }
+
+ private:
+  const FusedMatMulParams& params() const { return std::get<FusedMatMulParams>(call_.params); }
+
+  // beta is multiplied into the bias.
+  Status PrepareBias(const Tensor* bias) {
+    if (bias == nullptr) return UnimplementedError("bias is not constant");
+    KHEYA_ASSIGN_OR_RETURN(bias_, Tensor::Allocate(DType::kFloat32, Shape{sizes_.n}));
+    std::span<const float> from = bias->data<float>();
+    std::span<float> to = bias_.mutable_data<float>();
+    for (size_t i = 0; i < to.size(); ++i) to[i] = params().gemm.beta * from[i];
+    return OkStatus();
+  }
+
+  // A stack of matrices; one alone is two-dimensional, which is the form that packs.
+  static memory::desc Describe(memory::dims dims, memory::dims strides) {
+    if (dims[0] == 1) {
+      dims.erase(dims.begin());
+      strides.erase(strides.begin());
+    }
+    return {dims, memory::data_type::f32, strides};
+  }
+
+  memory::desc BDesc(const Part& part) const {
+    const int64_t k = sizes_.k;
+    return Describe({part.batch, k, part.n}, params().gemm.trans_b
+                                                 ? memory::dims{k * sizes_.n, 1, k}
+                                                 : memory::dims{k * sizes_.n, sizes_.n, 1});
+  }
+
+  // What b is packed to: the same for all parts of as many columns.
+  memory::desc PackedDesc(const Part& part) const {
+    for (const auto& [other, made] : parts_) {
+      if (other.n == part.n) return made.b;
+    }
+    return {{sizes_.k, part.n}, memory::data_type::f32, memory::format_tag::any};
+  }
+
+  // Throws what oneDNN throws.
+  PartPrimitive MakePart(const Part& part) const {
+    const int64_t m = part.m, n = part.n, k = sizes_.k;
+    const memory::desc a =
+        Describe({part.batch, m, k}, params().gemm.trans_a ? memory::dims{sizes_.m * k, 1, sizes_.m}
+                                                           : memory::dims{m * k, k, 1});
+    const memory::desc y = Describe({part.batch, m, n}, {m * n, n, 1});
+    const memory::desc b = b_packed_ ? PackedDesc(part) : BDesc(part);
+    memory::desc bias;
+    if (bias_.defined()) {
+      bias = part.batch == 1
+                 ? memory::desc({1, n}, memory::data_type::f32, memory::format_tag::ab)
+                 : memory::desc({1, 1, n}, memory::data_type::f32, memory::format_tag::abc);
+    }
+    dnnl::post_ops post_ops;
+    if (call_.has_input(kResidual)) post_ops.append_sum(1.0f);
+    onednn::AppendPostOp(params().activation, &post_ops);
+    dnnl::primitive_attr attributes;
+    attributes.set_post_ops(post_ops);
+    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    const dnnl::matmul::desc desc =
+        bias_.defined() ? dnnl::matmul::desc(a, b, bias, y) : dnnl::matmul::desc(a, b, y);
+    const dnnl::matmul::primitive_desc chosen(desc, attributes, onednn::Engine());
+    return {dnnl::matmul(chosen), a, chosen.weights_desc(), bias, y, chosen.scratchpad_desc()};
+  }
+
+  const PartPrimitive* PartFor(const Part& part) {
+    if (!parts_.contains(part)) parts_.emplace(part, MakePart(part));
+    return &parts_.at(part);
+  }
+
+  void Cut() {
+    const double flops = 2.0 * static_cast<double>(sizes_.batch) * static_cast<double>(sizes_.m) *
+                         static_cast<double>(sizes_.n) * static_cast<double>(sizes_.k);
+    const bool whole_a = params().gemm.trans_a;  // rows of a transposed a are not dense
+    if (sizes_.batch > 1) return CutBatch(flops);
+    if (sizes_.m == 1) return CutColumns();
+    const int64_t count = whole_a ? 1 : SlicesFor(flops, kLeastFlops, (sizes_.m + 15) / 16, 8);
+    for (int64_t i = 0; i < count; ++i) {
+      const SliceRange rows = RangeOf(i, count, sizes_.m);
+      const Part part{1, rows.end - rows.begin, sizes_.n};
+      slices_.push_back({PartFor(part), static_cast<size_t>(rows.begin * sizes_.k), 0,
+                         static_cast<size_t>(rows.begin * sizes_.n), 0,
+                         static_cast<size_t>(part.m * sizes_.n), nullptr});
+    }
+  }
+
+  void CutBatch(double flops) {
+    const bool alike = sizes_.a_batched && sizes_.b_batched;
+    const int64_t count = alike ? SlicesFor(flops, kLeastFlops, sizes_.batch) : sizes_.batch;
+    for (int64_t i = 0; i < count; ++i) {
+      const SliceRange products = RangeOf(i, count, sizes_.batch);
+      const Part part{products.end - products.begin, sizes_.m, sizes_.n};
+      const int64_t a = sizes_.a_batched ? products.begin * sizes_.m * sizes_.k : 0;
+      const int64_t b = sizes_.b_batched ? products.begin * sizes_.k * sizes_.n : 0;
+      const int64_t y = products.begin * sizes_.m * sizes_.n;
+      slices_.push_back({PartFor(part), static_cast<size_t>(a), static_cast<size_t>(b),
+                         static_cast<size_t>(y), 0,
+                         static_cast<size_t>(part.batch * sizes_.m * sizes_.n), nullptr});
+    }
+  }
+
+  // One row: what is read is the right operand, so its bytes are what counts.
+  void CutColumns() {
+    const double bytes = 4.0 * static_cast<double>(sizes_.n) * static_cast<double>(sizes_.k);
+    const int64_t blocks = (sizes_.n + 63) / 64;
+    const int64_t count = b_packed_ ? SlicesFor(bytes, 4 * kLeastBytes, blocks, 8) : 1;
+    for (int64_t i = 0; i < count; ++i) {
+      const SliceRange range = RangeOf(i, count, blocks);
+      const int64_t begin = range.begin * 64;
+      const Part part{1, 1, std::min(range.end * 64, sizes_.n) - begin};
+      const int64_t b = params().gemm.trans_b ? begin * sizes_.k : begin;
+      slices_.push_back({PartFor(part), 0, static_cast<size_t>(b), static_cast<size_t>(begin),
+                         static_cast<size_t>(begin), static_cast<size_t>(part.n), nullptr});
+    }
+  }
+
+  Status PackSlice(PackCache* cache, const Tensor& b, MatMulSlice* slice) const {
+    const Part part{1, 1, slice->part->y.dims().back()};
+    memory::desc from;
+    KHEYA_RETURN_IF_ERROR(onednn::Guard([&] { from = BDesc(part); }));
+    KHEYA_ASSIGN_OR_RETURN(slice->packed,
+                           onednn::Pack(cache, b, from, slice->part->b, slice->b_offset));
+    return OkStatus();
+  }
+
+  const KernelCall call_;
+  const Sizes sizes_;
+  std::map<Part, PartPrimitive> parts_;
+  std::vector<MatMulSlice> slices_;
+  bool b_packed_ = false;
+  Tensor bias_;
+  size_t scratchpad_bytes_ = 0;
+};
+
+}  // namespace
+
+bool OneDnnMatMulSupports(const KernelCall& call) {
+  const auto* params = std::get_if<FusedMatMulParams>(&call.params);
+  if (params == nullptr || !call.All(DType::kFloat32) || params->gemm.alpha != 1) return false;
+  const std::optional<Sizes> sizes = SizesOf(call);
+  if (!sizes || call.outputs[0].shape.num_elements() == 0 || sizes->k == 0) return false;
+  if (call.has_input(kBias)) {
+    const Shape& bias = call.inputs[kBias].shape;
+    if (bias.num_elements() != sizes->n || bias.rank() == 0) return false;
+    if (bias[bias.rank() - 1] != sizes->n) return false;
+  }
+  return onednn::HasPostOp(params->activation);
+}
+
+Result<std::shared_ptr<const PreparedKernel>> PrepareOneDnnMatMul(const KernelCall& call,
+                                                                  const PrepareContext& context) {
+  auto kernel = std::make_shared<OneDnnMatMul>(call, *SizesOf(call));
+  KHEYA_RETURN_IF_ERROR(kernel->Prepare(context));
+  return std::shared_ptr<const PreparedKernel>(std::move(kernel));
+}
+
+}  // namespace kheya

@@ -1,0 +1,102 @@
+// Maximum and average pools over one or two spatial axes in channels-last layout.
+#include <limits>
+
+#include "kernels/portable/rows.h"
+#include "kernels/portable/simd.h"
+
+namespace kheya {
+namespace {
+
+constexpr int kHeight = 1;  // places in kernels::Spatial
+constexpr int kWidth = 2;
+
+class PoolKernel : public PreparedKernel {
+ public:
+  explicit PoolKernel(const KernelCall& call)
+      : params_(std::get<kernels::PoolParams>(call.params)),
+        in_(kernels::SpatialOf(call.inputs[0].shape, 2)),
+        out_(kernels::SpatialOf(call.outputs[0].shape, 2)),
+        channels_(call.inputs[0].shape[1]),
+        rows_(call.inputs[0].shape[0] * out_[kHeight]) {
+    const double taps = static_cast<double>(params_.window.kernel[kHeight]) *
+                        static_cast<double>(params_.window.kernel[kWidth]);
+    const double outputs = static_cast<double>(call.outputs[0].shape.num_elements());
+    slices_ = SlicesFor(4 * outputs * (taps + 1), kLeastBytes, rows_);
+  }
+
+  int64_t slices() const override { return slices_; }
+
+  Status Run(const KernelArgs& args) const override {
+    const SliceRange rows = RangeOf(args.slice, slices_, rows_);
+    const int64_t image = in_[kHeight] * in_[kWidth] * channels_;
+    for (int64_t row = rows.begin; row < rows.end; ++row) {
+      const float* x = InputF32(args, 0) + row / out_[kHeight] * image;
+      float* y = OutputF32(args, 0) + row * out_[kWidth] * channels_;
+      const Taps high = TapsOf(kHeight, row % out_[kHeight]);
+      for (int64_t column = 0; column < out_[kWidth]; ++column, y += channels_) {
+        PoolOne(x, high, TapsOf(kWidth, column), y);
+      }
+    }
+    return OkStatus();
+  }
+
+ private:
+  // The input indices of one position along an axis: first, first + step, ... below last; and how
+  // many the average counts.
+  struct Taps {
+    int64_t first = 0;
+    int64_t last = 0;
+    int64_t step = 1;
+    int64_t counted = 0;
+  };
+
+  Taps TapsOf(int axis, int64_t position) const {
+    const kernels::Window& window = params_.window;
+    const int64_t step = window.dilation[axis];
+    const int64_t begin = position * window.stride[axis] - window.pad_begin[axis];
+    const int64_t end = begin + DilatedKernel(window, axis);
+    const int64_t skipped = begin < 0 ? (-begin + step - 1) / step : 0;
+    Taps taps{begin + skipped * step, std::min(end, in_[axis]), step, 0};
+    const int64_t limit = params_.count_include_pad ? in_[axis] + window.pad_end[axis] : in_[axis];
+    const int64_t start = params_.count_include_pad ? begin : taps.first;
+    taps.counted = std::max<int64_t>(0, (std::min(end, limit) - start + step - 1) / step);
+    return taps;
+  }
+
+  void PoolOne(const float* x, const Taps& high, const Taps& wide, float* y) const {
+    const bool max = params_.kind == kernels::PoolKind::kMax;
+    std::fill(y, y + channels_, max ? -std::numeric_limits<float>::infinity() : 0.0f);
+    for (int64_t h = high.first; h < high.last; h += high.step) {
+      for (int64_t w = wide.first; w < wide.last; w += wide.step) {
+        const float* tap = x + (h * in_[kWidth] + w) * channels_;
+        max ? simd::AccumulateMax(tap, y, channels_) : simd::Accumulate(tap, y, channels_);
+      }
+    }
+    const int64_t counted = high.counted * wide.counted;
+    if (!max && counted > 0) simd::Scale(1.0f / static_cast<float>(counted), y, channels_);
+  }
+
+  const kernels::PoolParams params_;
+  const kernels::Spatial in_;
+  const kernels::Spatial out_;
+  const int64_t channels_;
+  const int64_t rows_;
+  int64_t slices_ = 1;
+};
+
+}  // namespace
+
+bool PortablePoolSupports(const KernelCall& call) {
+  const auto* params = std::get_if<kernels::PoolParams>(&call.params);
+  if (params == nullptr || !call.All(DType::kFloat32)) return false;
+  const Shape& shape = call.inputs[0].shape;
+  return params->kind != kernels::PoolKind::kLp && (shape.rank() == 3 || shape.rank() == 4) &&
+         call.inputs[0].layout == Layout::kChannelsLast && shape.num_elements() > 0;
+}
+
+Result<std::shared_ptr<const PreparedKernel>> PreparePortablePool(const KernelCall& call,
+                                                                  const PrepareContext&) {
+  return std::shared_ptr<const PreparedKernel>(std::make_shared<PoolKernel>(call));
+}
+
+}  // namespace kheya

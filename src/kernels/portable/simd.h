@@ -1,0 +1,56 @@
+// Inner loops on runs of float32, for the best instruction set of this processor (by Highway).
+// Pointers need the alignment of float alone; nothing outside the runs is read or written. Results
+// of one machine do not depend on how a run is cut, save where sums say so.
+#ifndef KHEYA_KERNELS_PORTABLE_SIMD_H_
+#define KHEYA_KERNELS_PORTABLE_SIMD_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/call.h"
+
+namespace kheya::simd {
+
+// y[i] = f(x[i]); x may be y.
+void Unary(const Elementwise& function, const float* x, float* y, size_t count);
+
+// y[i] = a[i * a_step] op b[i * b_step], steps 0 or 1; y may be either.
+void Binary(BinaryOp op, const float* a, size_t a_step, const float* b, size_t b_step, float* y,
+            size_t count);
+
+// y[i] = x[i] * scale[i * step] + shift[i * step], step 0 or 1; x may be y.
+void Affine(const float* x, const float* scale, const float* shift, size_t step, float* y,
+            size_t count);
+
+// y[i] += x[i] * w[i * w_step], w_step 0 or 1
+void MultiplyAccumulate(const float* x, const float* w, float* y, size_t count, size_t w_step = 1);
+// y[i] += x[i]
+void Accumulate(const float* x, float* y, size_t count);
+// y[i] = max(y[i], x[i])
+void AccumulateMax(const float* x, float* y, size_t count);
+// y[i] *= factor
+void Scale(float factor, float* y, size_t count);
+
+// In a fixed order of addition.
+float Sum(const float* x, size_t count);
+// y = exp(x - max x) / sum, or its logarithm.
+void SoftmaxRow(const float* x, float* y, size_t count, bool log);
+// y = (x - mean) / sqrt(variance + epsilon) * scale + bias; bias may be null.
+void LayerNormRow(const float* x, const float* scale, const float* bias, float epsilon, float* y,
+                  size_t count);
+
+// y[c][r] = x[r][c] for r < rows, c < columns; rows of x and y are x_pitch and y_pitch apart.
+void Transpose(const float* x, size_t x_pitch, float* y, size_t y_pitch, size_t rows,
+               size_t columns);
+
+// c[m][n] = a[m][k] b[k][n], rows a_pitch, b_pitch and c_pitch apart; adds to c where `add`.
+void Gemm(size_t m, size_t n, size_t k, const float* a, size_t a_pitch, const float* b,
+          size_t b_pitch, float* c, size_t c_pitch, bool add);
+
+// y[i] = x[i] / (bias + alpha * sums[i]) ^ beta
+void LrnRow(const float* x, const float* sums, float alpha, float beta, float bias, float* y,
+            size_t count);
+
+}  // namespace kheya::simd
+
+#endif  // KHEYA_KERNELS_PORTABLE_SIMD_H_
