@@ -1,0 +1,348 @@
+#include "runtime/compile.h"
+
+#include <array>
+#include <functional>
+#include <utility>
+
+#include "runtime/memory.h"
+#include "runtime/node_call.h"
+
+namespace kheya {
+namespace {
+
+using Place = Register::Place;
+
+// Builds the steps of a plan in topological order.
+class PlanBuilder {
+ public:
+  PlanBuilder(const Graph& graph, const CompilePlanOptions& options)
+      : graph_(graph), options_(options), plan_(std::make_shared<Plan>()) {
+    places_.resize(graph_.value_index_bound());
+  }
+
+  Result<std::shared_ptr<const Plan>> Build() {
+    for (size_t i = 0; i < graph_.inputs().size(); ++i) AddInput(i);
+    KHEYA_ASSIGN_OR_RETURN(std::vector<NodeId> order, graph_.TopologicalOrder());
+    for (NodeId id : order) {
+      const Node& node = graph_.node(id);
+      Status status = AddNode(id, node);
+      if (!status.ok()) return std::move(status).WithContext("{}", node.Describe());
+    }
+    KHEYA_RETURN_IF_ERROR(CollectOutputs());
+    KHEYA_RETURN_IF_ERROR(PlaceMemory(*plan_));
+    return std::shared_ptr<const Plan>(plan_);
+  }
+
+ private:
+  // A value's registers by layout.
+  struct Places {
+    std::array<RegisterId, 2> by_layout = {kNoRegister, kNoRegister};
+    RegisterId& operator[](Layout layout) { return by_layout[static_cast<size_t>(layout)]; }
+  };
+
+  RegisterId AddRegister(Register reg) {
+    const auto id = static_cast<RegisterId>(plan_->registers.size());
+    if (reg.root == kNoRegister) reg.root = id;
+    plan_->registers.push_back(std::move(reg));
+    return id;
+  }
+
+  // The description of a value whose memory can be planned.
+  std::optional<TensorDesc> StaticDesc(ValueId id) const {
+    const ValueType& type = graph_.value(id).type;
+    if (!type.is_tensor() || type.dtype == DType::kString || type.dtype == DType::kUndefined) {
+      return std::nullopt;
+    }
+    const std::optional<Shape> shape = type.KnownShape();
+    if (!shape) return std::nullopt;
+    return TensorDesc{type.dtype, *shape, Layout::kPlain};
+  }
+
+  // A new register for a value that an input or a step gives.
+  RegisterId AddValueRegister(ValueId id, Place place, Layout layout) {
+    Register reg;
+    if (std::optional<TensorDesc> desc = StaticDesc(id)) {
+      reg.place = place;
+      reg.desc = *desc;
+      reg.desc.layout = layout;
+      reg.bytes = BytesFor(desc->dtype, desc->shape.num_elements());
+    }
+    const RegisterId result = AddRegister(std::move(reg));
+    places_[id.index][layout] = result;
+    return result;
+  }
+
+  void AddInput(size_t index) {
+    const RegisterId id = AddValueRegister(graph_.inputs()[index], Place::kInput, Layout::kPlain);
+    plan_->registers[id].external = static_cast<int>(index);
+    plan_->inputs.push_back(id);
+    plan_->input_names.push_back(graph_.value(graph_.inputs()[index]).name);
+  }
+
+  bool Has(ValueId id, Layout layout) { return places_[id.index][layout] != kNoRegister; }
+
+  RegisterId AddAlias(RegisterId source, TensorDesc desc) {
+    Register reg = plan_->registers[source];
+    reg.root = source;
+    reg.desc = std::move(desc);
+    reg.external = -1;
+    reg.constant = Tensor();
+    return AddRegister(std::move(reg));
+  }
+
+  // The register of a value in a layout, reordering where it is only there in the other one.
+  Result<RegisterId> Get(ValueId id, Layout layout) {
+    if (!id.valid()) return kNoRegister;
+    if (Has(id, layout)) return places_[id.index][layout];
+    const Layout other = layout == Layout::kPlain ? Layout::kChannelsLast : Layout::kPlain;
+    if (!Has(id, other)) {
+      KHEYA_RETURN_IF_ERROR(AddConstant(id));
+      if (layout == Layout::kPlain) return places_[id.index][layout];
+    }
+    const RegisterId source = places_[id.index][other];
+    TensorDesc desc = plan_->registers[source].desc;
+    desc.layout = layout;
+    if (LayoutsCoincide(desc.shape)) {
+      return places_[id.index][layout] = AddAlias(source, desc);
+    }
+    return AddReorder(id, source, desc);
+  }
+
+  Status AddConstant(ValueId id) {
+    const GraphValue& value = graph_.value(id);
+    if (value.origin != ValueOrigin::kConstant) {
+      return InternalError("value '{}' is used before it is made", value.name);
+    }
+    Register reg;
+    reg.place = Place::kConstant;
+    KHEYA_ASSIGN_OR_RETURN(reg.constant, value.constant.Aligned());
+    reg.desc = {reg.constant.dtype(), reg.constant.shape(), Layout::kPlain};
+    reg.bytes = reg.constant.num_bytes();
+    places_[id.index][Layout::kPlain] = AddRegister(std::move(reg));
+    return OkStatus();
+  }
+
+  Result<RegisterId> AddReorder(ValueId id, RegisterId source, const TensorDesc& desc) {
+    KernelCall call{ReorderParams{}, {plan_->registers[source].desc}, {desc}};
+    Step step;
+    step.name = graph_.value(id).name;
+    step.op = "Reorder";
+    const std::array<const Tensor*, 1> constants = {nullptr};
+    if (!ChooseKernel(call, constants, &step)) {
+      return InternalError("no kernel reorders {}{}", DTypeName(desc.dtype), desc.shape.ToString());
+    }
+    step.inputs = {source};
+    Register reg;
+    reg.place = Place::kArena;
+    reg.desc = desc;
+    reg.bytes = plan_->registers[source].bytes;
+    step.outputs = {AddRegister(std::move(reg))};
+    places_[id.index][desc.layout] = step.outputs[0];
+    plan_->steps.push_back(std::move(step));
+    return places_[id.index][desc.layout];
+  }
+
+  Status AddNode(NodeId id, const Node& node) {
+    const OpDef* op = FindOp(node.domain, node.op);
+    if (op == nullptr) {
+      return UnimplementedError("operator '{}{}{}' is not supported", node.domain,
+                                node.domain.empty() ? "" : ".", node.op);
+    }
+    KHEYA_ASSIGN_OR_RETURN(const bool aliased, TryAlias(node, *op));
+    if (aliased) return OkStatus();
+    KHEYA_ASSIGN_OR_RETURN(const bool fast, TryKernel(node));
+    if (fast) return OkStatus();
+    return AddEvaluate(id, node, op);
+  }
+
+  Result<bool> TryAlias(const Node& node, const OpDef& op) {
+    if (!op.aliases_input || node.outputs.size() != 1 || !node.outputs[0].valid()) return false;
+    const ValueId input = node.inputs[0];
+    const std::optional<TensorDesc> from = StaticDesc(input);
+    const std::optional<TensorDesc> to = StaticDesc(node.outputs[0]);
+    if (!from || !to || from->dtype != to->dtype) return false;
+    if (from->shape.num_elements() != to->shape.num_elements()) return false;
+    KHEYA_ASSIGN_OR_RETURN(const RegisterId source, Get(input, Layout::kPlain));
+    if (plan_->registers[source].place == Place::kDynamic) return false;
+    places_[node.outputs[0].index][Layout::kPlain] = AddAlias(source, *to);
+    return true;
+  }
+
+  // The layouts to try for a call, best first.
+  std::vector<Layout> LayoutsFor(const NodeCall& node_call) {
+    if (node_call.rule == LayoutRule::kPlain) return {Layout::kPlain};
+    if (node_call.rule == LayoutRule::kChannelsLast) {
+      return {Layout::kChannelsLast, Layout::kPlain};
+    }
+    for (size_t i = 0; i < node_call.inputs.size(); ++i) {
+      const ValueId id = node_call.inputs[i];
+      if (!node_call.follows[i] || !id.valid()) continue;
+      if (Has(id, Layout::kChannelsLast) && !Has(id, Layout::kPlain)) {
+        return {Layout::kChannelsLast, Layout::kPlain};
+      }
+    }
+    return {Layout::kPlain, Layout::kChannelsLast};
+  }
+
+  Result<bool> TryKernel(const Node& node) {
+    if (options_.tactics == Tactics::kReference) return false;
+    std::optional<NodeCall> node_call = MakeNodeCall(graph_, node);
+    if (!node_call || !AllStatic(*node_call)) return false;
+    std::vector<Tensor> held;
+    std::vector<const Tensor*> constants;
+    KHEYA_RETURN_IF_ERROR(FindConstants(*node_call, &held, &constants));
+    Step step;
+    step.name = node.name;
+    step.op = node.op;
+    for (Layout layout : LayoutsFor(*node_call)) {
+      KernelCall call = node_call->call;
+      SetLayout(*node_call, layout, &call);
+      if (!ChooseKernel(call, constants, &step)) continue;
+      KHEYA_RETURN_IF_ERROR(AddKernelStep(*node_call, layout, std::move(step)));
+      return true;
+    }
+    return false;
+  }
+
+  bool AllStatic(const NodeCall& node_call) const {
+    for (const std::vector<ValueId>* ids : {&node_call.inputs, &node_call.outputs}) {
+      for (ValueId id : *ids) {
+        if (id.valid() && !StaticDesc(id)) return false;
+      }
+    }
+    return true;
+  }
+
+  Status FindConstants(const NodeCall& node_call, std::vector<Tensor>* held,
+                       std::vector<const Tensor*>* constants) const {
+    held->reserve(node_call.inputs.size());
+    for (ValueId id : node_call.inputs) {
+      const Tensor* constant = id.valid() ? graph_.Constant(id) : nullptr;
+      if (constant != nullptr) {
+        KHEYA_ASSIGN_OR_RETURN(Tensor aligned, constant->Aligned());
+        held->push_back(std::move(aligned));
+        constant = &held->back();
+      }
+      constants->push_back(constant);
+    }
+    return OkStatus();
+  }
+
+  static void SetLayout(const NodeCall& node_call, Layout layout, KernelCall* call) {
+    for (size_t i = 0; i < call->inputs.size(); ++i) {
+      if (node_call.follows[i] && call->has_input(i)) call->inputs[i].layout = layout;
+    }
+    for (TensorDesc& output : call->outputs) output.layout = layout;
+  }
+
+  // Prepares the first row that supports the call; the others become alternatives.
+  bool ChooseKernel(const KernelCall& call, std::span<const Tensor* const> constants, Step* step) {
+    for (const KernelRow* row : FindKernels(call)) {
+      if (options_.tactics == Tactics::kPortable && row->isa != Isa::kPortable) continue;
+      if (step->kernel != nullptr) {
+        step->alternatives.push_back(row->name);
+        continue;
+      }
+      auto prepared = row->prepare(call, {constants, options_.cache});
+      if (prepared.ok()) {
+        step->kernel = std::move(prepared).value();
+        step->tactic = fmt::format("{}:{}", IsaName(row->isa), row->name);
+      } else if (options_.notes != nullptr) {
+        options_.notes->push_back(fmt::format("node '{}' ({}): kernel '{}': {}", step->name,
+                                              step->op, row->name, prepared.status().message()));
+      }
+    }
+    return step->kernel != nullptr;
+  }
+
+  Status AddKernelStep(const NodeCall& node_call, Layout layout, Step step) {
+    for (size_t i = 0; i < node_call.inputs.size(); ++i) {
+      const ValueId id = node_call.inputs[i];
+      RegisterId reg = kNoRegister;
+      if (id.valid() && (graph_.Constant(id) == nullptr || step.kernel->ReadsConstant(i))) {
+        const Layout wanted = node_call.follows[i] ? layout : Layout::kPlain;
+        KHEYA_ASSIGN_OR_RETURN(reg, Get(id, wanted));
+      }
+      step.inputs.push_back(reg);
+    }
+    for (ValueId id : node_call.outputs) {
+      step.outputs.push_back(id.valid() ? AddValueRegister(id, Place::kArena, layout)
+                                        : kNoRegister);
+    }
+    plan_->steps.push_back(std::move(step));
+    return OkStatus();
+  }
+
+  Status AddEvaluate(NodeId id, const Node& node, const OpDef* op) {
+    Step step;
+    step.name = node.name;
+    step.op = node.op;
+    step.node = std::make_shared<const Node>(node);
+    step.tactic = "reference";
+    step.op_def = op;
+    for (ValueId input : node.inputs) {
+      KHEYA_ASSIGN_OR_RETURN(const RegisterId reg, Get(input, Layout::kPlain));
+      step.inputs.push_back(reg);
+    }
+    for (const Graph* subgraph : graph_.Subgraphs(id)) {
+      for (ValueId capture : subgraph->captures()) {
+        const ValueId outer = subgraph->value(capture).outer;
+        KHEYA_ASSIGN_OR_RETURN(const RegisterId reg, Get(outer, Layout::kPlain));
+        step.captures.emplace_back(outer, reg);
+      }
+    }
+    for (ValueId output : node.outputs) {
+      step.outputs.push_back(
+          output.valid() ? AddValueRegister(output, Place::kArena, Layout::kPlain) : kNoRegister);
+    }
+    plan_->steps.push_back(std::move(step));
+    return OkStatus();
+  }
+
+  Status CollectOutputs() {
+    for (size_t i = 0; i < graph_.outputs().size(); ++i) {
+      KHEYA_ASSIGN_OR_RETURN(const RegisterId id, Get(graph_.outputs()[i].value, Layout::kPlain));
+      plan_->outputs.push_back(id);
+      plan_->output_names.push_back(graph_.outputs()[i].name);
+      Register& reg = plan_->registers[id];
+      if (reg.place != Place::kArena || reg.root != id) continue;
+      reg.place = Place::kOutput;
+      reg.external = static_cast<int>(i);
+    }
+    return OkStatus();
+  }
+
+  const Graph& graph_;
+  const CompilePlanOptions& options_;
+  std::shared_ptr<Plan> plan_;
+  std::vector<Places> places_;
+};
+
+std::string DescribeRegister(const Plan& plan, RegisterId id) {
+  if (id == kNoRegister) return "-";
+  const Register& reg = plan.registers[id];
+  if (reg.place == Place::kDynamic) return "?";
+  return fmt::format("{}{}{}", DTypeName(reg.desc.dtype), reg.desc.shape.ToString(),
+                     reg.desc.layout == Layout::kChannelsLast ? ":channels_last" : "");
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Plan>> CompilePlan(const Graph& graph,
+                                                const CompilePlanOptions& options) {
+  return PlanBuilder(graph, options).Build();
+}
+
+std::string DescribePlan(const Plan& plan) {
+  std::string text;
+  for (const Step& step : plan.steps) {
+    text += fmt::format("{} {} '{}'", step.tactic, step.op, step.name);
+    for (RegisterId id : step.inputs) text += " " + DescribeRegister(plan, id);
+    text += " ->";
+    for (RegisterId id : step.outputs) text += " " + DescribeRegister(plan, id);
+    text += "\n";
+  }
+  return text + fmt::format("arena {} bytes\n", plan.arena_bytes);
+}
+
+}  // namespace kheya

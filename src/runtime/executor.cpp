@@ -1,0 +1,138 @@
+#include "runtime/executor.h"
+
+#include <utility>
+
+#include "base/denormals.h"
+#include "runtime/frame.h"
+#include "runtime/step_context.h"
+
+namespace kheya {
+namespace {
+
+// The first failure of the slices of a step.
+class FirstFailure {
+ public:
+  void Note(Status status) {
+    if (status.ok()) return;
+    std::lock_guard lock(mutex_);
+    if (first_.ok()) first_ = std::move(status);
+  }
+  Status Take() { return std::move(first_); }
+
+ private:
+  std::mutex mutex_;
+  Status first_;
+};
+
+}  // namespace
+
+// One run: the steps in order over a frame.
+class Executor::ActiveRun {
+ public:
+  ActiveRun(Runtime& runtime, const CpuLease& lease, Frame& frame, RunContext& context)
+      : runtime_(runtime), lease_(lease), frame_(frame), context_(context) {}
+
+  Status RunSteps() {
+    const ScopedFlushDenormals flush;
+    context_.timings.clear();
+    for (const Step& step : frame_.plan().steps) {
+      KHEYA_RETURN_IF_ERROR(context_.CheckAlive());
+      Status status = context_.profile ? RunTimed(step) : RunStep(step);
+      if (!status.ok()) return std::move(status).WithContext("{}", Describe(step));
+      for (RegisterId id : step.releases) frame_.Release(id);
+    }
+    return OkStatus();
+  }
+
+ private:
+  static std::string Describe(const Step& step) {
+    return fmt::format("node '{}' ({})", step.name, step.op);
+  }
+
+  Status RunTimed(const Step& step) {
+    const Clock::time_point start = Clock::now();
+    Status status = RunStep(step);
+    const auto spent = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start);
+    context_.timings.push_back({step.name, step.op, step.tactic, spent.count()});
+    return status;
+  }
+
+  Status RunStep(const Step& step) {
+    if (step.kernel != nullptr) return RunKernel(step);
+    StepContext context(frame_, step, context_);
+    return step.op_def->evaluate(context);
+  }
+
+  Status RunKernel(const Step& step) {
+    inputs_.clear();
+    outputs_.clear();
+    for (RegisterId id : step.inputs) {
+      inputs_.push_back(id == kNoRegister ? nullptr : frame_.pointer(id));
+    }
+    for (RegisterId id : step.outputs) {
+      outputs_.push_back(id == kNoRegister ? nullptr : frame_.pointer(id));
+    }
+    const KernelArgs args{inputs_, outputs_, frame_.arena() + step.workspace_offset, 0};
+    const int64_t slices = step.kernel->slices();
+    if (slices == 1) return step.kernel->Run(args);
+    FirstFailure failure;
+    runtime_.ParallelFor(lease_, slices, [&](int64_t slice) {
+      KernelArgs own = args;
+      own.slice = slice;
+      failure.Note(step.kernel->Run(own));
+    });
+    return failure.Take();
+  }
+
+  Runtime& runtime_;
+  const CpuLease& lease_;
+  Frame& frame_;
+  RunContext& context_;
+  std::vector<const std::byte*> inputs_;
+  std::vector<std::byte*> outputs_;
+};
+
+Executor::Executor(std::shared_ptr<const Plan> plan, std::shared_ptr<Runtime> runtime,
+                   std::shared_ptr<MemoryBudget> budget)
+    : plan_(std::move(plan)),
+      runtime_(std::move(runtime)),
+      budget_(budget ? std::move(budget) : ProcessBudget()) {}
+
+Executor::~Executor() = default;
+
+Result<std::unique_ptr<Frame>> Executor::TakeFrame() {
+  {
+    std::lock_guard lock(mutex_);
+    if (!idle_.empty()) {
+      std::unique_ptr<Frame> frame = std::move(idle_.back());
+      idle_.pop_back();
+      return frame;
+    }
+  }
+  return Frame::Create(*plan_, budget_);
+}
+
+void Executor::GiveFrame(std::unique_ptr<Frame> frame) {
+  frame->Clear();
+  std::lock_guard lock(mutex_);
+  if (idle_.size() < static_cast<size_t>(runtime_->ledger().allowed())) {
+    idle_.push_back(std::move(frame));
+  }
+}
+
+Status Executor::Run(RunContext& context, std::span<const Value> inputs, std::span<Value> outputs) {
+  const int wanted = context.threads > 0 ? context.threads : runtime_->ledger().allowed();
+  KHEYA_ASSIGN_OR_RETURN(CpuLease lease,
+                         runtime_->ledger().Acquire(wanted, context.deadline, context.cancel));
+  KHEYA_ASSIGN_OR_RETURN(std::unique_ptr<Frame> frame, TakeFrame());
+  std::vector<Value> results(outputs.begin(), outputs.end());
+  Status status = frame->BindInputs(inputs);
+  if (status.ok()) status = frame->BindOutputs(results);
+  if (status.ok()) status = ActiveRun(*runtime_, lease, *frame, context).RunSteps();
+  if (status.ok()) status = frame->Collect(results);
+  if (status.ok()) std::move(results.begin(), results.end(), outputs.begin());
+  GiveFrame(std::move(frame));
+  return status;
+}
+
+}  // namespace kheya
