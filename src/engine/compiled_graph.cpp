@@ -1,0 +1,231 @@
+#include "engine/compiled_graph.h"
+
+#include <algorithm>
+
+#include "engine/devices.h"
+#include "engine/facts.h"
+#include "ops/infer.h"
+#include "ops/verify_model.h"
+#include "passes/pipeline.h"
+
+namespace kheya {
+namespace {
+
+// What folding may add to a model: generated weights (ConstantOfShape and the like) fit.
+constexpr uint64_t kFoldBytes = uint64_t{1} << 30;
+constexpr size_t kMostUnsupportedListed = 10;
+
+Status CheckSupported(const Graph& graph) {
+  const std::vector<UnsupportedNode> unsupported = FindUnsupported(graph);
+  if (unsupported.empty()) return VerifyModel(graph);
+  std::string list;
+  for (size_t i = 0; i < std::min(unsupported.size(), kMostUnsupportedListed); ++i) {
+    list += fmt::format("{}{}: {}", i == 0 ? "" : "; ", unsupported[i].node, unsupported[i].reason);
+  }
+  if (unsupported.size() > kMostUnsupportedListed) {
+    list += fmt::format("; and {} more", unsupported.size() - kMostUnsupportedListed);
+  }
+  return UnimplementedError("{}", list);
+}
+
+Result<Tactics> ParseTactics(const std::string& name) {
+  if (name == "auto") return Tactics::kAuto;
+  if (name == "portable") return Tactics::kPortable;
+  if (name == "reference") return Tactics::kReference;
+  return InvalidArgumentError("found tactics '{}', expected auto, portable or reference", name);
+}
+
+std::string NameOf(const Model& model) {
+  if (!model.graph.name().empty()) return model.graph.name();
+  const size_t slash = model.path.rfind('/');
+  const std::string file = slash == std::string::npos ? model.path : model.path.substr(slash + 1);
+  return file.substr(0, file.rfind('.'));
+}
+
+bool IsFixed(const std::vector<TensorInfo>& infos) {
+  return std::all_of(infos.begin(), infos.end(), [](const TensorInfo& info) {
+    return !info.type.is_tensor() || info.type.KnownShape().has_value();
+  });
+}
+
+}  // namespace
+
+CompiledGraph::CompiledGraph(const CompileOptions& options) : options_(options) {
+  if (!options_.runtime) options_.runtime = Runtime::Default();
+  if (!options_.budget) options_.budget = ProcessBudget();
+  cache_ = std::make_shared<PackCache>(options_.budget);
+  plans_ = std::make_unique<ShapePlans>(options_.max_shape_plans);
+}
+
+Result<std::shared_ptr<CompiledModel>> CompiledGraph::Create(Model model,
+                                                             const CompileOptions& options) {
+  std::shared_ptr<CompiledGraph> compiled(new CompiledGraph(options));
+  KHEYA_RETURN_IF_ERROR(compiled->Init(std::move(model)));
+  compiled->options_.notes = nullptr;  // the caller's, for this call alone
+  return std::shared_ptr<CompiledModel>(std::move(compiled));
+}
+
+PassOptions CompiledGraph::Passes() const {
+  PassOptions passes;
+  passes.disabled = options_.disabled_passes;
+  passes.fold_bytes = kFoldBytes;
+  if (const uint64_t limit = options_.budget->limit_bytes(); limit > 0) {
+    passes.fold_bytes = std::min(passes.fold_bytes, limit / 4);
+  }
+  passes.notes = options_.notes;
+  return passes;
+}
+
+Status CompiledGraph::Init(Model model) {
+  KHEYA_RETURN_IF_ERROR(CheckDevice(options_.device));
+  KHEYA_ASSIGN_OR_RETURN(tactics_, ParseTactics(options_.tactics));
+  KHEYA_RETURN_IF_ERROR(CheckSupported(model.graph));
+  if (!options_.input_shapes.empty()) {
+    KHEYA_RETURN_IF_ERROR(SpecializeInputs(model.graph, options_.input_shapes));
+  }
+  name_ = NameOf(model);
+  metadata_ = model.graph.metadata();
+  inputs_ = InputInfos(model.graph);
+  outputs_ = OutputInfos(model.graph);
+  macs_ = CountMacs(model.graph);
+  if (options_.simplify) KHEYA_RETURN_IF_ERROR(Simplify(model.graph, Passes()));
+  if (!IsFixed(inputs_)) {
+    graph_ = std::make_unique<const Graph>(std::move(model.graph));
+    return OkStatus();
+  }
+  KHEYA_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan, MakePlan(std::move(model.graph)));
+  executor_ = std::make_shared<Executor>(std::move(plan), options_.runtime, options_.budget);
+  return OkStatus();
+}
+
+Result<std::shared_ptr<const Plan>> CompiledGraph::MakePlan(Graph graph) {
+  const bool plain = tactics_ == Tactics::kReference;
+  if (options_.lower && !plain) KHEYA_RETURN_IF_ERROR(Lower(graph, Passes()));
+  return CompilePlan(graph, {tactics_, cache_.get(), options_.notes});
+}
+
+Result<std::shared_ptr<Executor>> CompiledGraph::MakeExecutor(
+    const std::map<std::string, Shape>& shapes) {
+  Graph graph = graph_->Clone();
+  KHEYA_RETURN_IF_ERROR(SpecializeInputs(graph, shapes));
+  if (options_.simplify) KHEYA_RETURN_IF_ERROR(Simplify(graph, Passes()));
+  KHEYA_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan, MakePlan(std::move(graph)));
+  return std::make_shared<Executor>(std::move(plan), options_.runtime, options_.budget);
+}
+
+Status CompiledGraph::CheckInputs(std::span<const Value> inputs) const {
+  if (inputs.size() != inputs_.size()) {
+    return InvalidArgumentError("found {} inputs, expected {}", inputs.size(), inputs_.size());
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const ValueType& type = inputs_[i].type;
+    if (!type.is_tensor()) continue;
+    if (!inputs[i].is_tensor()) {
+      return InvalidArgumentError("input '{}': expected a tensor {}", inputs_[i].name,
+                                  type.ToString());
+    }
+    const Tensor& tensor = inputs[i].tensor();
+    if (tensor.dtype() != type.dtype || (type.shape && !Matches(*type.shape, tensor.shape()))) {
+      return InvalidArgumentError("input '{}': found {}, expected {}", inputs_[i].name,
+                                  tensor.TypeString(), type.ToString());
+    }
+  }
+  return OkStatus();
+}
+
+Result<std::shared_ptr<Executor>> CompiledGraph::ExecutorFor(std::span<const Value> inputs) {
+  if (executor_) return executor_;
+  ShapePlans::Key key;
+  for (const Value& input : inputs) {
+    if (!input.is_tensor()) continue;
+    const Shape& shape = input.tensor().shape();
+    key.push_back(shape.rank());
+    key.insert(key.end(), shape.begin(), shape.end());
+  }
+  return plans_->Get(key, [&] {
+    std::map<std::string, Shape> shapes;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (inputs[i].is_tensor()) shapes[inputs_[i].name] = inputs[i].tensor().shape();
+    }
+    return MakeExecutor(shapes);
+  });
+}
+
+Status CompiledGraph::Run(RunContext& context, std::span<const Value> inputs,
+                          std::span<Value> outputs) {
+  KHEYA_RETURN_IF_ERROR(CheckInputs(inputs));
+  KHEYA_ASSIGN_OR_RETURN(const std::shared_ptr<Executor> executor, ExecutorFor(inputs));
+  return executor->Run(context, inputs, outputs);
+}
+
+Status CompiledGraph::Prepare(const std::map<std::string, Shape>& input_shapes) {
+  std::map<std::string, Shape> shapes;
+  ShapePlans::Key key;
+  for (const TensorInfo& info : inputs_) {
+    if (!info.type.is_tensor()) continue;
+    const auto given = input_shapes.find(info.name);
+    std::optional<Shape> shape = info.type.KnownShape();
+    if (given != input_shapes.end()) {
+      if (info.type.shape && !Matches(*info.type.shape, given->second)) {
+        return InvalidArgumentError("input '{}': found shape {}, expected {}", info.name,
+                                    given->second.ToString(), info.type.ToString());
+      }
+      shape = given->second;
+    }
+    if (!shape) {
+      return InvalidArgumentError("input '{}': a shape is needed for {}", info.name,
+                                  info.type.ToString());
+    }
+    shapes[info.name] = *shape;
+    key.push_back(shape->rank());
+    key.insert(key.end(), shape->begin(), shape->end());
+  }
+  for (const auto& [name, shape] : input_shapes) {
+    if (!shapes.contains(name)) return InvalidArgumentError("there is no input '{}'", name);
+  }
+  if (executor_) return OkStatus();
+  return plans_->Get(key, [&] { return MakeExecutor(shapes); }).status();
+}
+
+std::vector<std::shared_ptr<Executor>> CompiledGraph::Executors() const {
+  if (executor_) return {executor_};
+  return plans_->All();
+}
+
+uint64_t CompiledGraph::weight_bytes() const {
+  uint64_t bytes = cache_->bytes();
+  for (const std::shared_ptr<Executor>& executor : Executors()) {
+    for (const Register& reg : executor->plan().registers) {
+      if (reg.constant.defined()) bytes += reg.bytes;
+    }
+  }
+  return bytes;
+}
+
+uint64_t CompiledGraph::arena_bytes() const {
+  uint64_t bytes = 0;
+  for (const std::shared_ptr<Executor>& executor : Executors()) {
+    bytes = std::max<uint64_t>(bytes, executor->plan().arena_bytes);
+  }
+  return bytes;
+}
+
+std::string CompiledGraph::Describe() const {
+  std::string text;
+  if (executor_ == nullptr) text = "plans are made for each set of input shapes\n";
+  for (const std::shared_ptr<Executor>& executor : Executors()) {
+    text += DescribePlan(executor->plan());
+  }
+  return text;
+}
+
+std::optional<int64_t> CompiledGraph::Macs(const std::map<std::string, Shape>& input_shapes) const {
+  if (graph_ == nullptr) return macs_;
+  return CountMacs(*graph_, input_shapes);
+}
+
+Result<std::shared_ptr<CompiledModel>> CompileModel(Model model, const CompileOptions& options) {
+  return CompiledGraph::Create(std::move(model), options);
+}
+
+}  // namespace kheya
