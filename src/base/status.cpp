@@ -26,7 +26,7 @@ const StatusCodeInfo& GetStatusCodeInfo(StatusCode code) {
   return kCodes[static_cast<int>(StatusCode::kUnknown)];
 }
 
-Status::Status(StatusCode code, std::string message) {
+Status::Status(StatusCode code, std::string_view message) {
   if (code == StatusCode::kOk) return;
   rep_ = std::make_unique<Rep>(Rep{code, EscapeControls(message), ""});
 }

@@ -44,7 +44,7 @@ const StatusCodeInfo& GetStatusCodeInfo(StatusCode code);
 class [[nodiscard]] Status {
  public:
   Status() = default;
-  Status(StatusCode code, std::string message);
+  Status(StatusCode code, std::string_view message);
   Status(const Status& other);
   Status& operator=(const Status& other);
   Status(Status&&) noexcept = default;
