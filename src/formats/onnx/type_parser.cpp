@@ -46,9 +46,13 @@ Status ProtoParser::Parse(ProtobufReader reader, ValueType& type) {
       KHEYA_ASSIGN_OR_RETURN(ValueType element,
                              ParseElementType(std::move(message), element_field, &key));
       KHEYA_ASSIGN_OR_RETURN(const DType key_type, ToDType(key));
-      if (field.number == 4) type = ValueType::OfSequence(std::move(element));
-      if (field.number == 9) type = ValueType::OfOptional(std::move(element));
-      if (field.number == 5) type = ValueType::OfMap(key_type, std::move(element));
+      if (field.number == 4) {
+        type = ValueType::OfSequence(std::move(element));
+      } else if (field.number == 9) {
+        type = ValueType::OfOptional(std::move(element));
+      } else {
+        type = ValueType::OfMap(key_type, std::move(element));
+      }
     }
   }
   --type_depth_;
