@@ -1,0 +1,89 @@
+// CompareValues of backend_cases.h.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "formats/testing/backend_cases.h"
+
+namespace kheya::test {
+namespace {
+
+struct Tolerance {
+  double relative;
+  double absolute;
+};
+
+template <typename T>
+Status CompareFloats(const Tensor& found, const Tensor& expected, Tolerance tolerance) {
+  for (int64_t i = 0; i < found.num_elements(); ++i) {
+    const auto a = static_cast<double>(found.At<T>(i));
+    const auto b = static_cast<double>(expected.At<T>(i));
+    if (a == b || (std::isnan(a) && std::isnan(b))) continue;
+    if (std::abs(a - b) <= tolerance.absolute + tolerance.relative * std::abs(b) &&
+        std::isfinite(b)) {
+      continue;
+    }
+    return InvalidArgumentError("element {}: found {}, expected {}", i, a, b);
+  }
+  return OkStatus();
+}
+
+Status CompareExactly(const Tensor& found, const Tensor& expected) {
+  if (BitwiseEqual(found, expected)) return OkStatus();
+  if (found.dtype() == DType::kString) return InvalidArgumentError("strings differ");
+  const std::span<const std::byte> a = found.bytes();
+  const std::span<const std::byte> b = expected.bytes();
+  size_t at = 0;
+  while (at < a.size() && a[at] == b[at]) ++at;
+  const size_t width = std::max<size_t>(BytesFor(found.dtype(), 1), 1);
+  return InvalidArgumentError("element {} differs (first byte {} against {})", at / width,
+                              std::to_integer<int>(a[at]), std::to_integer<int>(b[at]));
+}
+
+Status CompareTensors(const Tensor& found, const Tensor& expected, Tolerance tolerance) {
+  if (found.dtype() != expected.dtype() || found.shape() != expected.shape()) {
+    return InvalidArgumentError("found {}, expected {}", found.TypeString(), expected.TypeString());
+  }
+  switch (found.dtype()) {
+    case DType::kFloat32:
+      return CompareFloats<float>(found, expected, tolerance);
+    case DType::kFloat64:
+      return CompareFloats<double>(found, expected, tolerance);
+    case DType::kFloat16:
+      return CompareFloats<Float16>(found, expected, tolerance);
+    case DType::kBFloat16:
+      // As ONNX's runner does: at least two units of the last place.
+      tolerance.relative = std::max(tolerance.relative, 1.0 / 64);
+      return CompareFloats<BFloat16>(found, expected, tolerance);
+    default:
+      return CompareExactly(found, expected);
+  }
+}
+
+}  // namespace
+
+Status CompareValues(const Value& found, const Value& expected, double relative, double absolute) {
+  if (found.empty() || expected.empty()) {
+    if (found.empty() && expected.empty()) return OkStatus();
+    return InvalidArgumentError("found {}, expected {}", found.empty() ? "nothing" : "a value",
+                                expected.empty() ? "nothing" : "a value");
+  }
+  if (found.is_tensor() && expected.is_tensor()) {
+    return CompareTensors(found.tensor(), expected.tensor(), {relative, absolute});
+  }
+  const Sequence* a = found.sequence();
+  const Sequence* b = expected.sequence();
+  if (a == nullptr || b == nullptr) {
+    return UnimplementedError("only tensors and sequences can be compared");
+  }
+  if (a->size() != b->size()) {
+    return InvalidArgumentError("found {} elements, expected {}", a->size(), b->size());
+  }
+  for (size_t i = 0; i < a->size(); ++i) {
+    KHEYA_RETURN_IF_ERROR(
+        CompareValues((*a)[i], (*b)[i], relative, absolute).WithContext("element {}", i));
+  }
+  return OkStatus();
+}
+
+}  // namespace kheya::test
