@@ -58,9 +58,25 @@ struct ConvSlice {
   size_t dst_bytes = 0;
 };
 
+// A convolution that reads each pixel once is one over a line of all pixels of all images, which
+// can be cut anywhere.
+KernelCall AsLine(KernelCall call) {
+  kernels::Window& window = std::get<FusedConvParams>(call.params).conv.window;
+  if (!window.is_pointwise()) return call;
+  window = kernels::Window();
+  window.rank = 1;
+  for (TensorDesc* desc : {&call.inputs[kSrc], &call.outputs[0]}) {
+    const Shape& shape = desc->shape;
+    desc->shape = Shape{1, shape[1], shape[0] * shape.Product(2, shape.rank())};
+  }
+  const Shape& weights = call.inputs[kWeights].shape;
+  call.inputs[kWeights].shape = Shape{weights[0], weights[1], 1};
+  return call;
+}
+
 class OneDnnConv : public PreparedKernel {
  public:
-  explicit OneDnnConv(const KernelCall& call) : call_(call) {}
+  explicit OneDnnConv(const KernelCall& call) : call_(AsLine(call)) {}
 
   Status Prepare(const PrepareContext& context) {
     const Tensor* weights = context.constant(kWeights);
@@ -163,6 +179,7 @@ class OneDnnConv : public PreparedKernel {
     attributes.set_post_ops(post_ops);
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
     const dnnl::convolution_forward::primitive_desc chosen(desc, attributes, onednn::Engine());
+    onednn::RefuseReference(chosen.impl_info_str());
     weights_desc_ = chosen.weights_desc();
     return {dnnl::convolution_forward(chosen), src, dst, chosen.scratchpad_desc()};
   }

@@ -79,6 +79,12 @@ const dnnl::engine& Engine() {
   return *engine;
 }
 
+void RefuseReference(std::string_view implementation) {
+  if (implementation.starts_with("ref")) {
+    throw dnnl::error(dnnl_unimplemented, "only its reference code computes this");
+  }
+}
+
 Status Execute(const dnnl::primitive& primitive, std::initializer_list<Argument> arguments) {
   constexpr size_t kMostArguments = 8;
   std::array<dnnl_exec_arg_t, kMostArguments> args;

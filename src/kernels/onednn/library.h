@@ -8,7 +8,7 @@
 
 #include <initializer_list>
 #include <oneapi/dnnl/dnnl.hpp>
-#include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/allocator.h"
@@ -46,6 +46,9 @@ Status Guard(F&& f) {
     return ResourceExhaustedError("oneDNN: out of memory");
   }
 }
+
+// Throws dnnl::error for oneDNN's reference code, which is slower than our own.
+void RefuseReference(std::string_view implementation);
 
 // An argument of a primitive: DNNL_ARG_*, its description and its memory.
 struct Argument {

@@ -191,6 +191,7 @@ class OneDnnMatMul : public PreparedKernel {
     const dnnl::matmul::desc desc =
         bias_.defined() ? dnnl::matmul::desc(a, b, bias, y) : dnnl::matmul::desc(a, b, y);
     const dnnl::matmul::primitive_desc chosen(desc, attributes, onednn::Engine());
+    onednn::RefuseReference(chosen.impl_info_str());
     return {dnnl::matmul(chosen), a, chosen.weights_desc(), bias, y, chosen.scratchpad_desc()};
   }
 

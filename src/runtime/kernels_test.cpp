@@ -1,0 +1,266 @@
+// Every row of kernels.inc against the operators' reference evaluation, on random shapes.
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <random>
+#include <set>
+
+#include "ops/infer.h"
+#include "runtime/compile.h"
+#include "runtime/executor.h"
+
+namespace kheya {
+namespace {
+
+using Rng = std::mt19937;
+
+int64_t Draw(Rng& rng, int64_t low, int64_t high) {
+  return std::uniform_int_distribution<int64_t>(low, high)(rng);
+}
+
+Tensor RandomTensor(Rng& rng, const Shape& shape, float low = -2, float high = 2) {
+  Tensor tensor = Tensor::Allocate(DType::kFloat32, shape).value();
+  std::uniform_real_distribution<float> draw(low, high);
+  for (float& value : tensor.mutable_data<float>()) value = draw(rng);
+  return tensor;
+}
+
+// A graph of one operator (or few) with values for its inputs.
+struct Case {
+  Graph graph{"case"};
+  std::vector<Value> inputs;
+
+  ValueId Input(Tensor tensor) {
+    const ValueId id =
+        graph.AddInput(fmt::format("x{}", inputs.size()),
+                       ValueType::OfTensor(tensor.dtype(), ToSymbolic(tensor.shape())));
+    inputs.push_back(std::move(tensor));
+    return id;
+  }
+  ValueId Constant(Tensor tensor) { return graph.AddConstant("c", std::move(tensor)); }
+  ValueId Node(const std::string& op, std::vector<ValueId> node_inputs,
+               std::vector<Attribute> attributes = {}, const std::string& domain = "") {
+    const NodeId id = graph
+                          .AddNode({.op = op,
+                                    .domain = domain,
+                                    .name = "node",
+                                    .inputs = std::move(node_inputs),
+                                    .outputs = {"y"},
+                                    .attributes = std::move(attributes)})
+                          .value();
+    return graph.node(id).outputs[0];
+  }
+  void Output(ValueId id) { graph.AddOutput(graph.value(id).name, id); }
+};
+
+using Ints = std::vector<int64_t>;
+
+std::vector<Attribute> RandomActivation(Rng& rng) {
+  switch (Draw(rng, 0, 6)) {
+    case 0:
+      return {{"activation", std::string("Relu")}};
+    case 1:
+      return {{"activation", std::string("Clip")},
+              {"activation_params", std::vector<float>{-0.5f, 1.5f}}};
+    case 2:
+      return {{"activation", std::string("SiLU")}};
+    case 3:
+      return {{"activation", std::string("Gelu")}};
+    case 4:
+      return {{"activation", std::string("LeakyRelu")},
+              {"activation_params", std::vector<float>{0.1f}}};
+    case 5:
+      return {{"activation", std::string("HardSwish")}};
+    default:
+      return {};
+  }
+}
+
+void MakeConv(Rng& rng, Case& c) {
+  const int64_t groups = Draw(rng, 0, 2) == 0 ? Draw(rng, 2, 4) : 1;
+  const bool depthwise = Draw(rng, 0, 3) == 0;
+  const int64_t in = depthwise ? 1 : Draw(rng, 1, 40), out = depthwise ? 1 : Draw(rng, 1, 40);
+  const int64_t split = depthwise ? Draw(rng, 1, 40) : groups;
+  const int64_t kh = Draw(rng, 1, 4), kw = Draw(rng, 1, 4);
+  const Ints strides = {Draw(rng, 1, 2), Draw(rng, 1, 2)};
+  const Ints dilations = {Draw(rng, 1, 2), 1};
+  const Ints pads = {Draw(rng, 0, kh - 1), Draw(rng, 0, kw - 1), Draw(rng, 0, kh - 1),
+                     Draw(rng, 0, kw - 1)};
+  const Shape shape{Draw(rng, 1, 3), in * split, Draw(rng, 8, 30), Draw(rng, 8, 30)};
+  const ValueId x = c.Input(RandomTensor(rng, shape));
+  const ValueId w = c.Constant(RandomTensor(rng, Shape{out * split, in, kh, kw}));
+  const ValueId b = Draw(rng, 0, 1) ? c.Constant(RandomTensor(rng, Shape{out * split})) : ValueId();
+  std::vector<Attribute> attributes = {
+      {"strides", strides}, {"dilations", dilations}, {"pads", pads}, {"group", split}};
+  const ValueId plain = c.Node("Conv", {x, w, b}, attributes);
+  c.Output(plain);
+  if (!InferTypes(c.graph).ok() || Draw(rng, 0, 1) == 0) return;
+  const std::optional<Shape> y = c.graph.value(plain).type.KnownShape();
+  const ValueId residual = Draw(rng, 0, 1) ? c.Input(RandomTensor(rng, *y)) : ValueId();
+  for (Attribute& each : RandomActivation(rng)) attributes.push_back(std::move(each));
+  c.Output(c.Node("FusedConv", {x, w, b, residual}, attributes, kInternalDomain));
+}
+
+void MakeMatMul(Rng& rng, Case& c) {
+  const int64_t m = Draw(rng, 0, 3) == 0 ? 1 : Draw(rng, 1, 70);
+  const int64_t n = Draw(rng, 1, 200), k = Draw(rng, 1, 90), batch = Draw(rng, 1, 4);
+  if (Draw(rng, 0, 2) == 0) {  // both at run time
+    const Shape left{2, batch, m, k};
+    const Shape right = Draw(rng, 0, 1) ? Shape{2, batch, k, n} : Shape{k, n};
+    c.Output(
+        c.Node("MatMul", {c.Input(RandomTensor(rng, left)), c.Input(RandomTensor(rng, right))}));
+    return;
+  }
+  const bool transposed = Draw(rng, 0, 1) != 0;
+  const ValueId a = c.Input(RandomTensor(rng, Shape{m, k}));
+  const ValueId b = c.Constant(RandomTensor(rng, transposed ? Shape{n, k} : Shape{k, n}));
+  const ValueId bias = c.Constant(RandomTensor(rng, Shape{n}));
+  const float beta = Draw(rng, 0, 1) ? 1.0f : 0.5f, alpha = Draw(rng, 0, 2) ? 1.0f : 2.0f;
+  c.Output(c.Node("Gemm", {a, b, bias},
+                  {{"transB", int64_t{transposed}}, {"beta", beta}, {"alpha", alpha}}));
+  std::vector<Attribute> attributes = RandomActivation(rng);
+  attributes.push_back({"transB", int64_t{transposed}});
+  const ValueId residual = c.Input(RandomTensor(rng, Shape{m, n}));
+  c.Output(c.Node("FusedMatMul", {a, b, bias, residual}, attributes, kInternalDomain));
+}
+
+void MakePool(Rng& rng, Case& c) {
+  const Ints kernel = {Draw(rng, 1, 4), Draw(rng, 1, 4)};
+  const Ints pads = {Draw(rng, 0, kernel[0] - 1), Draw(rng, 0, kernel[1] - 1),
+                     Draw(rng, 0, kernel[0] - 1), Draw(rng, 0, kernel[1] - 1)};
+  std::vector<Attribute> attributes = {{"kernel_shape", kernel},
+                                       {"strides", Ints{Draw(rng, 1, 3), Draw(rng, 1, 3)}},
+                                       {"pads", pads},
+                                       {"ceil_mode", Draw(rng, 0, 1)}};
+  const Shape shape{Draw(rng, 1, 2), Draw(rng, 1, 40), Draw(rng, 6, 30), Draw(rng, 6, 30)};
+  const ValueId x = c.Input(RandomTensor(rng, shape));
+  c.Output(c.Node("MaxPool", {x}, attributes));
+  attributes.push_back({"count_include_pad", Draw(rng, 0, 1)});
+  c.Output(c.Node("AveragePool", {x}, attributes));
+  c.Output(c.Node("GlobalAveragePool", {x}));
+  c.Output(c.Node("LRN", {x}, {{"size", Draw(rng, 1, 6)}, {"bias", 1.5f}, {"alpha", 0.3f}}));
+}
+
+void MakeElementwise(Rng& rng, Case& c) {
+  const Shape shape{Draw(rng, 1, 3), Draw(rng, 1, 20), Draw(rng, 1, 20), Draw(rng, 1, 20)};
+  const ValueId x = c.Input(RandomTensor(rng, shape));
+  const ValueId positive = c.Input(RandomTensor(rng, shape, 0.1f, 3));
+  for (const char* op : {"Relu", "LeakyRelu", "Elu", "Sigmoid", "Tanh", "HardSigmoid", "HardSwish",
+                         "Softplus", "Erf", "Exp", "Neg", "Abs", "Floor", "Ceil"}) {
+    c.Output(c.Node(op, {x}));
+  }
+  for (const char* op : {"Sqrt", "Reciprocal"}) c.Output(c.Node(op, {positive}));
+  const std::array<Shape, 6> others = {
+      shape,           Shape{shape[1], 1, 1},           Shape{},
+      Shape{shape[3]}, Shape{shape[0], 1, shape[2], 1}, Shape{1, shape[1], 1, shape[3]}};
+  for (const char* op : {"Add", "Sub", "Mul", "Div", "Min", "Max"}) {
+    const Shape& other = others[Draw(rng, 0, 5)];
+    const ValueId y = c.Input(RandomTensor(rng, other, 0.5f, 2));
+    c.Output(c.Node(op, Draw(rng, 0, 1) ? std::vector{x, y} : std::vector{y, x}));
+  }
+  const ValueId scale = c.Constant(RandomTensor(rng, Shape{shape[1]}));
+  const ValueId shift = c.Constant(RandomTensor(rng, Shape{shape[1]}));
+  c.Output(c.Node("FusedBatchNorm", {x, scale, shift}, RandomActivation(rng), kInternalDomain));
+}
+
+void MakeRows(Rng& rng, Case& c) {
+  const Shape shape{Draw(rng, 1, 4), Draw(rng, 1, 30), Draw(rng, 1, 100)};
+  const ValueId x = c.Input(RandomTensor(rng, shape, -20, 20));
+  c.Output(c.Node("Softmax", {x}));
+  c.Output(c.Node("LogSoftmax", {x}));
+  const ValueId scale = c.Constant(RandomTensor(rng, Shape{shape[2]}));
+  const ValueId bias = c.Constant(RandomTensor(rng, Shape{shape[2]}));
+  c.Output(c.Node("LayerNormalization", {x, scale, bias}));
+  const ValueId axes = c.Constant(Tensor::FromValues<int64_t>(Shape{1}, {-1}));
+  c.Output(c.Node("ReduceMean", {x, axes}, {{"keepdims", Draw(rng, 0, 1)}}));
+}
+
+void MakeMovement(Rng& rng, Case& c) {
+  const Shape shape{Draw(rng, 1, 4), 2 * Draw(rng, 1, 12), Draw(rng, 1, 20), Draw(rng, 1, 20)};
+  const ValueId x = c.Input(RandomTensor(rng, shape));
+  Ints perm = {0, 1, 2, 3};
+  std::shuffle(perm.begin(), perm.end(), rng);
+  c.Output(c.Node("Transpose", {x}, {{"perm", perm}}));
+  const int64_t axis = Draw(rng, 0, 3);
+  c.Output(c.Node("Concat", {x, x, x}, {{"axis", axis}}));
+  const ValueId index = c.Input(Tensor::FromValues<int64_t>(Shape{2, 2}, {0, -1, 0, 0}));
+  c.Output(c.Node("Gather", {x, index}, {{"axis", axis}}));
+  const NodeId split =
+      c.graph
+          .AddNode({.op = "Split",
+                    .name = "split",
+                    .inputs = {x},
+                    .outputs = {"left", "right"},
+                    .attributes = {{"axis", int64_t{1}}, {"num_outputs", int64_t{2}}}})
+          .value();
+  c.Output(c.graph.node(split).outputs[0]);
+  c.Output(c.graph.node(split).outputs[1]);
+}
+
+// The relative error that float32 sums of a few hundred products may have.
+void ExpectClose(const Tensor& found, const Tensor& expected, const std::string& what) {
+  ASSERT_EQ(found.shape(), expected.shape()) << what;
+  std::span<const float> a = found.data<float>(), b = expected.data<float>();
+  double largest = 1e-3;
+  for (float value : b) largest = std::max<double>(largest, std::abs(value));
+  for (size_t i = 0; i < a.size(); ++i) {
+    ASSERT_NEAR(a[i], b[i], 2e-5 * largest) << what << " at " << i;
+  }
+}
+
+class Comparison {
+ public:
+  void Run(void (*make)(Rng&, Case&), const char* family, int seeds) {
+    for (int seed = 0; seed < seeds && !testing::Test::HasFatalFailure(); ++seed) {
+      Rng rng(seed);
+      Case c;
+      make(rng, c);
+      ASSERT_TRUE(InferTypes(c.graph).ok()) << family << " seed " << seed;
+      const auto expected = Interpret(c.graph, c.inputs, {});
+      ASSERT_TRUE(expected.ok()) << family << ": " << expected.status().ToString();
+      for (Tactics tactics : {Tactics::kAuto, Tactics::kPortable, Tactics::kReference}) {
+        Compare(c, *expected, tactics, fmt::format("{} seed {}", family, seed));
+      }
+    }
+  }
+
+  const std::set<std::string>& used() const { return used_; }
+
+ private:
+  void Compare(const Case& c, const std::vector<Value>& expected, Tactics tactics,
+               const std::string& what) {
+    PackCache cache;
+    const auto plan = CompilePlan(c.graph, {tactics, &cache, nullptr});
+    ASSERT_TRUE(plan.ok()) << what << ": " << plan.status().ToString();
+    for (const Step& step : (*plan)->steps) used_.insert(step.tactic);
+    Executor executor(*plan, Runtime::Default(), nullptr);
+    RunContext context;
+    std::vector<Value> outputs(expected.size());
+    const Status status = executor.Run(context, c.inputs, outputs);
+    ASSERT_TRUE(status.ok()) << what << ": " << status.ToString();
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      ExpectClose(
+          outputs[i].tensor(), expected[i].tensor(),
+          fmt::format("{} output '{}'\n{}", what, c.graph.outputs()[i].name, DescribePlan(**plan)));
+    }
+  }
+
+  std::set<std::string> used_;
+};
+
+TEST(KernelsTest, EveryRowAgreesWithTheReference) {
+  Comparison comparison;
+  comparison.Run(MakeConv, "conv", 60);
+  comparison.Run(MakeMatMul, "matmul", 60);
+  comparison.Run(MakePool, "pool", 30);
+  comparison.Run(MakeElementwise, "elementwise", 20);
+  comparison.Run(MakeRows, "rows", 20);
+  comparison.Run(MakeMovement, "movement", 30);
+  for (const KernelRow& row : AllKernels()) {
+    EXPECT_THAT(comparison.used(),
+                testing::Contains(fmt::format("{}:{}", IsaName(row.isa), row.name)));
+  }
+}
+
+}  // namespace
+}  // namespace kheya
