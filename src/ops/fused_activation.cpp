@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numbers>
 
 namespace kheya {
@@ -58,8 +59,14 @@ Status CheckActivation(std::string_view name, std::span<const float> params) {
                               name, row->params);
 }
 
-Status ApplyActivation(std::string_view name, std::span<const float> params,
-                       const MutableTensorView& y) {
+Status CheckActivation(const AttributeReader& attributes) {
+  return CheckActivation(attributes.String("activation", ""),
+                         attributes.Floats("activation_params"));
+}
+
+Status ApplyActivation(const AttributeReader& attributes, const MutableTensorView& y) {
+  const std::string name = attributes.String("activation", "");
+  const std::vector<float> params = attributes.Floats("activation_params");
   KHEYA_RETURN_IF_ERROR(CheckActivation(name, params));
   const ActivationRow& row = *FindActivation(name);
   if (y.dtype == DType::kFloat32) {

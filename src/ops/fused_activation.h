@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "base/status.h"
+#include "ops/contexts.h"
 #include "tensor/tensor.h"
 
 namespace kheya {
@@ -24,9 +25,11 @@ namespace kheya {
 // InvalidArgument for a name that is not in the table or another number of parameters.
 Status CheckActivation(std::string_view name, std::span<const float> params);
 
+// The same for what the attributes of a node say.
+Status CheckActivation(const AttributeReader& attributes);
+
 // Applies it in place to float32 or float64 elements.
-Status ApplyActivation(std::string_view name, std::span<const float> params,
-                       const MutableTensorView& y);
+Status ApplyActivation(const AttributeReader& attributes, const MutableTensorView& y);
 
 // y += addend, of the same type and shape; InvalidArgument otherwise. Nothing when the addend is
 // undefined.

@@ -12,8 +12,10 @@ Status Visit(Graph& graph, NodeId id, PassContext& context) {
   if (!IsOp(norm, "BatchNormalization")) return OkStatus();
   std::string reason;
   const std::optional<ScaleShift> affine = ReadBatchNorm(graph, norm, &reason);
-  if (!affine || DTypeOfValue(graph, norm.inputs[0]) != DType::kFloat32) {
-    context.Note(norm, "{}", affine ? "its input is not float32" : reason);
+  const SymbolicShape* shape = ShapeOf(graph, norm.inputs[0]);
+  if (!affine || DTypeOfValue(graph, norm.inputs[0]) != DType::kFloat32 || shape == nullptr ||
+      shape->size() < 2) {
+    context.Note(norm, "{}", affine ? "its input is not known to be float32 of rank 2" : reason);
     return OkStatus();
   }
   ValueId last = norm.outputs[0];

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "ops/op.h"
 #include "passes/match.h"
 
 namespace kheya {
@@ -87,6 +88,7 @@ Status Visit(Graph& graph, NodeId id, PassContext& context) {
 }  // namespace
 
 Status RecognizeGelu(Graph& graph, PassContext& context) {
+  if (FindOp("", "Gelu") == nullptr) return OkStatus();
   for (NodeId id : graph.NodeIds()) {
     if (graph.IsLive(id)) KHEYA_RETURN_IF_ERROR(Visit(graph, id, context));
   }
