@@ -35,7 +35,8 @@ constexpr Word<CoordinateMode> kCoordinateModes[] = {
     {"pytorch_half_pixel", CoordinateMode::kPytorchHalfPixel},
     {"align_corners", CoordinateMode::kAlignCorners},
     {"asymmetric", CoordinateMode::kAsymmetric},
-    {"tf_crop_and_resize", CoordinateMode::kCropAndResize}};
+    {"tf_crop_and_resize", CoordinateMode::kCropAndResize},
+    {"tf_half_pixel_for_nn", CoordinateMode::kTfHalfPixelForNearest}};
 
 template <typename Enum, size_t N>
 Status ReadWord(const AttributeReader& attributes, const char* name, const Word<Enum> (&words)[N],

@@ -9,7 +9,8 @@ namespace kheya::kernels {
 
 enum class ResizeMode : uint8_t { kNearest, kLinear, kCubic };
 enum class NearestMode : uint8_t { kRoundPreferFloor, kRoundPreferCeil, kFloor, kCeil };
-// How an output position is mapped to an input coordinate; the formulas are those of ONNX's Resize.
+// How an output position is mapped to an input coordinate; the formulas are those of ONNX's
+// Resize.
 enum class CoordinateMode : uint8_t {
   kHalfPixel,
   kHalfPixelSymmetric,
@@ -17,6 +18,7 @@ enum class CoordinateMode : uint8_t {
   kAlignCorners,
   kAsymmetric,
   kCropAndResize,
+  kTfHalfPixelForNearest,  // of opset 11 alone: (position + 0.5) / scale
 };
 
 // One axis that is resized.

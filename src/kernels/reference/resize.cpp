@@ -25,6 +25,8 @@ double InputCoordinate(const ResizeParams& params, const ResizeAxis& axis, int64
       return length == 1.0 ? 0.0 : x * last / (length - 1);
     case CoordinateMode::kAsymmetric:
       return x / axis.scale;
+    case CoordinateMode::kTfHalfPixelForNearest:
+      return (x + 0.5) / axis.scale;
     case CoordinateMode::kCropAndResize: {
       const double crop = axis.roi_end - axis.roi_start;
       const double inside = length == 1.0 ? crop * last / 2 : x * crop * last / (length - 1);
