@@ -52,7 +52,8 @@ PassCase ReadCase(const fs::path& path) {
     } else if (line == "==== notes") {
       section = &found.notes;
     } else if (section == &found.before && line.starts_with("passes:")) {
-      for (std::string_view name : SplitWords(line.substr(7))) found.passes.emplace_back(name);
+      const std::string_view names = std::string_view(line).substr(7);
+      for (std::string_view name : SplitWords(names)) found.passes.emplace_back(name);
     } else if (section == &found.before && line.starts_with("outputs:")) {
       found.exact = Trim(line.substr(8)) == "exact";
     } else {
