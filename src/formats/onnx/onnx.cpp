@@ -14,11 +14,9 @@ std::string FolderOf(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
-Result<Graph> ImportFile(const MappedFile& file, const ImportOptions& options,
-                         std::vector<std::string>* warnings) {
-  KHEYA_ASSIGN_OR_RETURN(const onnx::ModelProto model, onnx::ParseModel(file.bytes()));
-  onnx::ExternalFiles external(FolderOf(file.path()), options.file);
-  const onnx::TensorReader tensors(file.owner(), &external);
+Result<Graph> ImportBytes(ByteSpan bytes, const onnx::TensorReader& tensors,
+                          const ImportOptions& options, std::vector<std::string>* warnings) {
+  KHEYA_ASSIGN_OR_RETURN(const onnx::ModelProto model, onnx::ParseModel(bytes));
   return onnx::Importer(model, tensors, options, warnings).Import();
 }
 
@@ -26,7 +24,15 @@ Result<Graph> ImportFile(const MappedFile& file, const ImportOptions& options,
 
 Result<Graph> ImportOnnx(const MappedFile& file, const ImportOptions& options,
                          std::vector<std::string>* warnings) {
-  return ImportFile(file, options, warnings).WithContext("file '{}'", file.path());
+  onnx::ExternalFiles external(FolderOf(file.path()), options.file);
+  const onnx::TensorReader tensors(file.owner(), &external);
+  return ImportBytes(file.bytes(), tensors, options, warnings)
+      .WithContext("file '{}'", file.path());
+}
+
+Result<Graph> ImportOnnxBytes(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
+                              const ImportOptions& options, std::vector<std::string>* warnings) {
+  return ImportBytes(bytes, onnx::TensorReader(std::move(owner)), options, warnings);
 }
 
 }  // namespace kheya

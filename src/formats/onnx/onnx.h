@@ -8,6 +8,9 @@
 #ifndef KHEYA_FORMATS_ONNX_ONNX_H_
 #define KHEYA_FORMATS_ONNX_ONNX_H_
 
+#include <cstddef>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,6 +38,9 @@ inline constexpr int kOldestOpset = 6;
 // ResourceExhausted otherwise, naming the file, the node and the attribute.
 Result<Graph> ImportOnnx(const MappedFile& file, const ImportOptions& options,
                          std::vector<std::string>* warnings);
+// The same from memory, kept alive by `owner`; null: weights are copied. External data is refused.
+Result<Graph> ImportOnnxBytes(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
+                              const ImportOptions& options, std::vector<std::string>* warnings);
 
 }  // namespace kheya
 

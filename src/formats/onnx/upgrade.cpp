@@ -30,7 +30,7 @@ constexpr UpgradeRow kUpgrades[] = {
     {"Gemm", 6, 7, UpgradeGemm},
     {"Greater", 6, 7, UpgradeBroadcast},
     {"GridSample", 16, 20, UpgradeGridSample},
-    {"GroupNormalization", 18, 21, nullptr},
+    {"GroupNormalization", 18, 21, UpgradeGroupNormalization},
     {"Hardmax", 6, 13, UpgradeSoftmax},
     {"LSTM", 6, 7, nullptr},
     {"Less", 6, 7, UpgradeBroadcast},

@@ -20,6 +20,22 @@ Status MakeRoomForRoi(Upgrade& upgrade) {
   return OkStatus();
 }
 
+// [groups] becomes [groups * count], each element `count` times.
+Result<ValueId> RepeatForChannels(Upgrade& upgrade, ValueId values, int64_t count,
+                                  std::string_view name) {
+  auto constant = [&](std::vector<int64_t> list) {
+    const Shape shape{static_cast<int64_t>(list.size())};
+    return upgrade.graph().AddConstant(std::string(name), Tensor::FromValues<int64_t>(shape, list));
+  };
+  KHEYA_ASSIGN_OR_RETURN(
+      const ValueId column,
+      upgrade.Before({.op = "Unsqueeze", .inputs = {values, constant({1})}}, name));
+  KHEYA_ASSIGN_OR_RETURN(
+      const ValueId rows,
+      upgrade.Before({.op = "Expand", .inputs = {column, constant({1, count})}}, name));
+  return upgrade.Before({.op = "Reshape", .inputs = {rows, constant({-1})}}, name);
+}
+
 void RenameMode(Upgrade& upgrade, std::string_view from, std::string_view to) {
   for (Attribute& attribute : upgrade.spec().attributes) {
     auto* mode = std::get_if<std::string>(&attribute.value);
@@ -87,6 +103,28 @@ Status UpgradeDropout(Upgrade& upgrade) {
 Status UpgradeGridSample(Upgrade& upgrade) {
   RenameMode(upgrade, "bilinear", "linear");
   RenameMode(upgrade, "bicubic", "cubic");
+  return OkStatus();
+}
+
+Status UpgradeGroupNormalization(Upgrade& upgrade) {
+  std::vector<ValueId>& inputs = upgrade.spec().inputs;
+  KHEYA_ASSIGN_OR_RETURN(const std::optional<int64_t> groups, upgrade.Take<int64_t>("num_groups"));
+  if (inputs.size() != 3 || !groups || *groups < 1) {
+    return InvalidArgumentError("found {} inputs and {} groups, expected 3 and at least 1",
+                                inputs.size(), groups.value_or(0));
+  }
+  upgrade.Set("num_groups", *groups);
+  const ValueType& type = upgrade.graph().value(inputs[0]).type;
+  const bool known = upgrade.InputRank(0) >= 2 && (*type.shape)[1].known();
+  if (!known || (*type.shape)[1].value() % *groups != 0) {
+    return UnimplementedError("opset {} needs a known number of channels that {} groups divide",
+                              upgrade.version(), *groups);
+  }
+  const int64_t channels_per_group = (*type.shape)[1].value() / *groups;
+  KHEYA_ASSIGN_OR_RETURN(inputs[1],
+                         RepeatForChannels(upgrade, inputs[1], channels_per_group, "scale"));
+  KHEYA_ASSIGN_OR_RETURN(inputs[2],
+                         RepeatForChannels(upgrade, inputs[2], channels_per_group, "bias"));
   return OkStatus();
 }
 

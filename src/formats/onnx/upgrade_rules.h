@@ -26,12 +26,13 @@ Status UpgradePRelu(Upgrade& upgrade);  // one slope for each channel
 Status UpgradeSoftmax(Upgrade& upgrade);  // LogSoftmax and Hardmax too
 Status UpgradeBatchNormalization(Upgrade& upgrade);
 Status UpgradeDropout(Upgrade& upgrade);
-Status UpgradeGridSample(Upgrade& upgrade);  // names of modes
-Status UpgradeResize10(Upgrade& upgrade);    // no region of interest, asymmetric coordinates
-Status UpgradeResize11(Upgrade& upgrade);    // empty scales beside sizes
-Status UpgradeRoiAlign(Upgrade& upgrade);    // default coordinates
-Status UpgradeScatter(Upgrade& upgrade);     // now ScatterElements
-Status UpgradeUpsample(Upgrade& upgrade);    // now Resize
+Status UpgradeGridSample(Upgrade& upgrade);          // names of modes
+Status UpgradeGroupNormalization(Upgrade& upgrade);  // scale and bias of groups, now of channels
+Status UpgradeResize10(Upgrade& upgrade);  // no region of interest, asymmetric coordinates
+Status UpgradeResize11(Upgrade& upgrade);  // empty scales beside sizes
+Status UpgradeRoiAlign(Upgrade& upgrade);  // default coordinates
+Status UpgradeScatter(Upgrade& upgrade);   // now ScatterElements
+Status UpgradeUpsample(Upgrade& upgrade);  // now Resize
 
 }  // namespace kheya::onnx
 

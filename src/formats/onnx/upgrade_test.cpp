@@ -101,6 +101,7 @@ std::vector<UpgradeCase> Cases() {
        7,
        {.op = "BatchNormalization", .attributes = {{"spatial", int64_t{0}}}},
        {"'spatial': found 0, only 1 is supported"}},
+      {"group_norm", 18, {.op = "GroupNormalization"}, {"found 2 inputs and 0 groups"}, 2},
       {"resize10",
        10,
        {.op = "Resize", .attributes = {{"mode", std::string("nearest")}}},
