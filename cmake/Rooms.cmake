@@ -14,6 +14,10 @@ if(KHEYA_SANITIZE)
   target_link_options(kheya_flags INTERFACE -fsanitize=${KHEYA_SANITIZE})
 endif()
 
+if(KHEYA_FUZZ)
+  target_compile_options(kheya_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
 # kheya_add_room(NAME): the folder src/NAME, once it holds sources.
 macro(kheya_add_room name)
   file(GLOB_RECURSE room_sources CONFIGURE_DEPENDS src/${name}/*.cpp)

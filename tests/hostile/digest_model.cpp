@@ -1,22 +1,15 @@
 #include "hostile/digest_model.h"
 
-#include "formats/formats.h"
-#include "ops/infer.h"
-#include "ops/verify_model.h"
-#include "passes/pipeline.h"
+#include "engine/engine.h"
 
 namespace kheya::test {
 
 Status DigestModel(const std::string& path) {
-  KHEYA_ASSIGN_OR_RETURN(ImportedModel model, Import(path, ImportOptions()));
-  return DigestGraph(model.graph);
-}
-
-Status DigestGraph(Graph& graph) {
-  KHEYA_RETURN_IF_ERROR(VerifyModel(graph));
-  KHEYA_RETURN_IF_ERROR(InferTypes(graph));
-  KHEYA_RETURN_IF_ERROR(Simplify(graph, SimplifyOptions()));
-  return Lower(graph, LowerOptions());
+  KHEYA_ASSIGN_OR_RETURN(Model model, LoadModel(path, LoadOptions()));
+  (void)GatherFacts(model);
+  CompileOptions options;
+  options.budget = std::make_shared<MemoryBudget>("hostile", uint64_t{256} << 20);
+  return CompileModel(std::move(model), options).status();
 }
 
 }  // namespace kheya::test

@@ -5,14 +5,11 @@
 #include <string>
 
 #include "base/status.h"
-#include "graph/graph.h"
 
 namespace kheya::test {
 
-// Imports, verifies, infers types, simplifies and lowers.
+// Loads the file, gathers its facts and compiles it, in at most 256 MiB.
 Status DigestModel(const std::string& path);
-// The same for a graph already imported.
-Status DigestGraph(Graph& graph);
 
 }  // namespace kheya::test
 

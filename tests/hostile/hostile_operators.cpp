@@ -105,6 +105,13 @@ std::vector<Call> GrowingCalls() {
        {},
        false},
       {"resize_negative", "Resize", {one, Float32s("k1", {}), Float32s("k2", {-2})}, {}, false},
+  };
+}
+
+// Constants with indices and values at the edge of what is defined.
+std::vector<Call> EdgeCalls() {
+  const std::string one = Float32s("k0", {1});
+  return {
       {"gather_beyond", "Gather", {one, Int64s("k1", {5})}, {}, false},
       {"gather_before", "Gather", {one, Int64s("k1", {INT64_MIN})}, {}, false},
       {"gather_nd", "GatherND", {one, Int64s("k1", {7})}, {}, false},
@@ -316,7 +323,7 @@ HostileModel EndlessLoop() {
 
 std::vector<HostileModel> HostileOperators() {
   std::vector<HostileModel> models;
-  for (const auto& calls : {GrowingCalls(), ShapeCalls(), WindowCalls()}) {
+  for (const auto& calls : {GrowingCalls(), EdgeCalls(), ShapeCalls(), WindowCalls()}) {
     for (const Call& call : calls) models.push_back({call.name, Model(call)});
   }
   models.push_back(Doubling("concat_doubling", "Concat", 60, true, {IntAttribute("axis", 0)}));
