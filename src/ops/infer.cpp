@@ -29,6 +29,19 @@ void PassTypesToSubgraphs(Graph& graph, NodeId id) {
   }
 }
 
+void ForgetTypes(Graph& graph) {
+  for (ValueId id : graph.ValueIds()) {
+    if (graph.value(id).origin != ValueOrigin::kNode) continue;
+    graph.SetType(id, ValueType());
+    graph.SetElements(id, std::nullopt);
+  }
+  for (NodeId id : graph.NodeIds()) {
+    for (Graph* subgraph : graph.Subgraphs(id)) ForgetTypes(*subgraph);
+  }
+}
+
+}  // namespace
+
 Status InferNode(Graph& graph, NodeId id, std::vector<std::string>* warnings) {
   PassTypesToSubgraphs(graph, id);
   for (Graph* subgraph : graph.Subgraphs(id)) {
@@ -55,19 +68,6 @@ Status InferNode(Graph& graph, NodeId id, std::vector<std::string>* warnings) {
   }
   return OkStatus();
 }
-
-void ForgetTypes(Graph& graph) {
-  for (ValueId id : graph.ValueIds()) {
-    if (graph.value(id).origin != ValueOrigin::kNode) continue;
-    graph.SetType(id, ValueType());
-    graph.SetElements(id, std::nullopt);
-  }
-  for (NodeId id : graph.NodeIds()) {
-    for (Graph* subgraph : graph.Subgraphs(id)) ForgetTypes(*subgraph);
-  }
-}
-
-}  // namespace
 
 Status InferTypes(Graph& graph, std::vector<std::string>* warnings) {
   KHEYA_ASSIGN_OR_RETURN(const std::vector<NodeId> order, graph.TopologicalOrder());

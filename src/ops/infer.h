@@ -20,6 +20,10 @@ namespace kheya {
 // Fails with the node's context on contradictions and unsupported operators are left unknown.
 Status InferTypes(Graph& graph, std::vector<std::string>* warnings = nullptr);
 
+// The same for one node whose inputs are known as far as they can be: for importers, which need the
+// types of values while they add nodes.
+Status InferNode(Graph& graph, NodeId node, std::vector<std::string>* warnings = nullptr);
+
 // Gives the inputs named in `shapes` these known shapes, then infers again from scratch.
 // InvalidArgument when a shape does not match the declared one or names no input.
 Status SpecializeInputs(Graph& graph, const std::map<std::string, Shape>& shapes);

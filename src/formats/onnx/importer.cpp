@@ -7,6 +7,7 @@
 #include "formats/limits.h"
 #include "formats/onnx/node_order.h"
 #include "formats/onnx/upgrade.h"
+#include "ops/infer.h"
 
 namespace kheya::onnx {
 namespace {
@@ -15,6 +16,9 @@ namespace {
 constexpr std::pair<int64_t, int64_t> kOpsetOfIr[] = {{3, 8},   {4, 9},   {5, 10}, {6, 11},
                                                       {7, 14},  {8, 18},  {9, 20}, {10, 22},
                                                       {11, 23}, {12, 24}, {13, 26}};
+
+// Rules for opsets before this one ask for element types and ranks.
+constexpr int64_t kFirstOpsetWithoutTypes = 21;
 
 }  // namespace
 
@@ -187,12 +191,14 @@ Status Importer::ImportNode(const NodeProto& node, Scope& scope) {
 }
 
 Status Importer::AddNode(const NodeProto& node, NodeSpec spec, Scope& scope) {
+  const auto it = scope.opsets->find("");
+  const int64_t version = it == scope.opsets->end() ? opsets_[""] : it->second;
   if (spec.domain.empty()) {
-    const auto it = scope.opsets->find("");
-    const int64_t version = it == scope.opsets->end() ? opsets_[""] : it->second;
     KHEYA_RETURN_IF_ERROR(UpgradeNode(*scope.graph, version, spec));
   }
   KHEYA_ASSIGN_OR_RETURN(const NodeId id, scope.graph->AddNode(std::move(spec)));
+  // Rules of the next nodes ask for types. What is wrong with this node, inference says later.
+  if (version < kFirstOpsetWithoutTypes) (void)InferNode(*scope.graph, id);
   const std::vector<ValueId>& outputs = scope.graph->node(id).outputs;
   for (size_t i = 0; i < outputs.size() && i < node.outputs.size(); ++i) {
     if (!outputs[i].valid()) continue;

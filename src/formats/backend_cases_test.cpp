@@ -1,0 +1,50 @@
+// The cases of the ONNX project, through the reference kernels.
+#include "formats/testing/backend_cases.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+
+#include "ops/infer.h"
+
+namespace kheya {
+namespace {
+
+void CheckFolder(const char* name) {
+  Result<std::vector<test::BackendCase>> cases =
+      test::FindBackendCases(std::string(test::kBackendData) + "/" + name);
+  if (!cases.ok()) GTEST_SKIP() << "libonnx-testdata is not installed";
+  ASSERT_FALSE(cases->empty());
+  const test::BackendReport report =
+      test::RunBackendCases(*cases, [](const Graph& graph, std::span<const Value> inputs) {
+        return Interpret(graph, inputs, InterpretOptions());
+      });
+  std::printf("%s: %s", name, report.ToString().c_str());
+  for (const std::string& failure : report.failures) ADD_FAILURE() << failure;
+  EXPECT_GT(report.passed, 0);
+}
+
+TEST(BackendCases, Node) { CheckFolder("node"); }
+TEST(BackendCases, Simple) { CheckFolder("simple"); }
+TEST(BackendCases, PytorchConverted) { CheckFolder("pytorch-converted"); }
+TEST(BackendCases, PytorchOperator) { CheckFolder("pytorch-operator"); }
+
+TEST(CompareValues, ToleratesOnlyWhatItShould) {
+  auto compare = [](float found, float expected) {
+    return test::CompareValues(Tensor::Scalar(found), Tensor::Scalar(expected), 1e-3, 1e-7).ok();
+  };
+  EXPECT_TRUE(compare(1.0005f, 1.0f));
+  EXPECT_FALSE(compare(1.002f, 1.0f));
+  EXPECT_TRUE(compare(NAN, NAN));
+  EXPECT_FALSE(compare(NAN, 1.0f));
+  EXPECT_TRUE(compare(INFINITY, INFINITY));
+  EXPECT_FALSE(compare(1.0f, INFINITY));
+  EXPECT_FALSE(
+      test::CompareValues(Tensor::Scalar(int64_t{1000}), Tensor::Scalar(int64_t{1001}), 1, 1).ok());
+  EXPECT_FALSE(test::CompareValues(Tensor::Scalar(1.0f), Tensor::Scalar(1.0), 1e-3, 1e-7).ok());
+  EXPECT_FALSE(test::CompareValues(Value(), Tensor::Scalar(1.0f), 1e-3, 1e-7).ok());
+}
+
+}  // namespace
+}  // namespace kheya
