@@ -66,13 +66,16 @@ Status ProtoParser::Append(const ProtobufReader& reader, const WireField& field,
 
 Status ProtoParser::ReadName(const ProtobufReader& reader, const WireField& field,
                              std::string_view& out) {
-  KHEYA_ASSIGN_OR_RETURN(out, reader.String(field));
-  if (out.size() > limits::kNameBytes) {
+  KHEYA_ASSIGN_OR_RETURN(const std::string_view name, reader.String(field));
+  if (name.size() > limits::kNameBytes) {
     return ResourceExhaustedError("found a name of {} bytes at byte {}, expected at most {}",
-                                  out.size(), field.offset, limits::kNameBytes);
+                                  name.size(), field.offset, limits::kNameBytes);
   }
-  if (IsValidUtf8(out)) return OkStatus();
-  return InvalidArgumentError("found a name that is not UTF-8 at byte {}", field.offset);
+  if (!IsValidUtf8(name)) {
+    return InvalidArgumentError("found a name that is not UTF-8 at byte {}", field.offset);
+  }
+  out = name;
+  return OkStatus();
 }
 
 Status ProtoParser::AppendName(const ProtobufReader& reader, const WireField& field, Names& out) {
