@@ -15,7 +15,7 @@ inline constexpr int kFunctionDepth = 16;  // functions that call functions
 
 // Totals of one model, subgraphs and functions included.
 inline constexpr int64_t kNodes = 250'000;  // also after functions were inlined
-inline constexpr int64_t kAttributes = 2'000'000;
+inline constexpr int64_t kAttributes = 1'000'000;
 inline constexpr int64_t kNames = 4'000'000;  // of inputs and outputs of nodes and graphs
 inline constexpr int64_t kTensors = 500'000;
 inline constexpr int64_t kTypes = 1'000'000;           // declared types of values
@@ -26,6 +26,7 @@ inline constexpr int64_t kFunctions = 100'000;
 inline constexpr int64_t kMetadata = 100'000;
 
 inline constexpr size_t kNameBytes = 8192;
+inline constexpr size_t kPathBytes = 1024;  // of external data, relative to the model
 inline constexpr size_t kMetadataBytes = 16 << 20;
 inline constexpr int64_t kExternalFiles = 10'000;
 // A sparse tensor made dense.

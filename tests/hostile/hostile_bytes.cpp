@@ -68,7 +68,7 @@ std::vector<HostileModel> HostileBytes() {
   models.push_back({"many_opsets", "\x3a\x00"s + Repeat("\x42\x00"s, 200'000)});
   models.push_back({"many_functions", "\x3a\x00"s + Repeat("\xca\x01\x00"s, 200'000)});
   models.push_back({"many_metadata", "\x3a\x00"s + Repeat("\x72\x00"s, 200'000)});
-  const std::string node_of_attributes = Nested(1, 1, Repeat("\x2a\x00"s, 2'100'000));
+  const std::string node_of_attributes = Nested(1, 1, Repeat("\x2a\x00"s, 1'100'000));
   models.push_back({"many_attributes", ModelMessage(node_of_attributes, 21)});
   return models;
 }

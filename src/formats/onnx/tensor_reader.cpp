@@ -69,6 +69,10 @@ Result<MappedFile> ExternalFiles::Open(std::string_view location) {
     return ResourceExhaustedError("found more than {} files of external data",
                                   limits::kExternalFiles);
   }
+  if (location.size() > limits::kPathBytes) {
+    return ResourceExhaustedError("found a path of {} bytes, expected at most {}", location.size(),
+                                  limits::kPathBytes);
+  }
   KHEYA_ASSIGN_OR_RETURN(const std::string path, ResolveInside(folder_, std::string(location)));
   KHEYA_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(path, options_));
   files_.emplace(location, file);
