@@ -43,9 +43,16 @@ Result<ValueType> MergeTypes(ValueType found, const ValueType& declared) {
   return found;
 }
 
+bool HoldsElements(DType dtype) { return IsInteger(dtype) || dtype == DType::kBool; }
+
+const ValueType& UnknownType() {
+  static const ValueType unknown;
+  return unknown;
+}
+
 // A list short enough to be propagated, as elements that may be unknown.
 std::optional<std::vector<Dim>> UnknownElements(const ValueType& type) {
-  if (!type.is_tensor() || !IsInteger(type.dtype) || !type.shape) return std::nullopt;
+  if (!type.is_tensor() || !HoldsElements(type.dtype) || !type.shape) return std::nullopt;
   if (type.shape->size() > 1) return std::nullopt;
   const Dim count = type.shape->empty() ? Dim(1) : type.shape->front();
   if (!count.known() || count.value() < 0 || count.value() > kMaxPropagatedElements) {
@@ -55,6 +62,16 @@ std::optional<std::vector<Dim>> UnknownElements(const ValueType& type) {
 }
 
 }  // namespace
+
+std::optional<std::vector<Dim>> ElementsOf(const Tensor& tensor) {
+  if (!HoldsElements(tensor.dtype()) || tensor.shape().rank() > 1 ||
+      tensor.num_elements() > kMaxPropagatedElements) {
+    return std::nullopt;
+  }
+  const Result<std::vector<int64_t>> values = ToInt64s(tensor);
+  if (!values.ok()) return std::nullopt;
+  return std::vector<Dim>(values->begin(), values->end());
+}
 
 int64_t AttributeReader::Int(std::string_view name, int64_t default_value) const {
   return ValueOr(node_, name, default_value);
@@ -94,8 +111,7 @@ bool InferContext::has_input(int index) const {
 }
 
 const ValueType& InferContext::input_type(int index) const {
-  static const ValueType kUnknownType;
-  return has_input(index) ? graph_.value(node().inputs[index]).type : kUnknownType;
+  return has_input(index) ? graph_.value(node().inputs[index]).type : UnknownType();
 }
 
 const SymbolicShape* InferContext::input_shape(int index) const {
@@ -109,15 +125,7 @@ const Tensor* InferContext::input_constant(int index) const {
 
 std::optional<std::vector<Dim>> InferContext::input_elements(int index) const {
   if (!has_input(index)) return std::nullopt;
-  if (const Tensor* constant = input_constant(index)) {
-    if (!IsInteger(constant->dtype()) || constant->shape().rank() > 1 ||
-        constant->num_elements() > kMaxPropagatedElements) {
-      return std::nullopt;
-    }
-    const Result<std::vector<int64_t>> values = ToInt64s(*constant);
-    if (!values.ok()) return std::nullopt;
-    return std::vector<Dim>(values->begin(), values->end());
-  }
+  if (const Tensor* constant = input_constant(index)) return ElementsOf(*constant);
   const GraphValue& value = graph_.value(node().inputs[index]);
   return value.elements ? value.elements : UnknownElements(value.type);
 }
@@ -131,6 +139,11 @@ Status InferContext::SetOutputType(int index, ValueType type) {
   KHEYA_ASSIGN_OR_RETURN(ValueType better, std::move(merged));
   graph_.SetType(id, std::move(better));
   return OkStatus();
+}
+
+const ValueType& InferContext::output_type(int index) const {
+  const bool there = index < num_outputs() && node().outputs[index].valid();
+  return there ? graph_.value(node().outputs[index]).type : UnknownType();
 }
 
 void InferContext::SetOutputElements(int index, std::vector<Dim> elements) {

@@ -36,6 +36,9 @@ class AttributeReader {
   const Node& node_;
 };
 
+// The elements of an integer or bool tensor of rank 0 or 1 with at most kMaxPropagatedElements.
+std::optional<std::vector<Dim>> ElementsOf(const Tensor& tensor);
+
 // Inference of one node in a graph: reads the types of its inputs, writes those of its outputs.
 class InferContext {
  public:
@@ -55,16 +58,18 @@ class InferContext {
   // The input's tensor when it is a constant, else null. May be unaligned: read with ToInt64s or
   // At.
   const Tensor* input_constant(int index) const;
-  // Known or symbolic elements of a small integer input: from a constant or from propagation.
-  // Dims may be unknown. nullopt: not even the number of elements is known.
+  // Known or symbolic elements of a small integer or bool input: from a constant or from
+  // propagation. Dims may be unknown. nullopt: not even the number of elements is known.
   std::optional<std::vector<Dim>> input_elements(int index) const;
 
-  // Ignored when the output was left out. The declared type, if any, is merged: what is better
-  // known wins, a contradiction in element type or rank is InvalidArgument.
+  // Ignored when the output was left out. What `type` leaves unknown is taken from the declared
+  // type, if any; a contradiction in element type or rank is InvalidArgument.
   Status SetOutputType(int index, ValueType type);
   Status SetOutput(int index, DType dtype, std::optional<SymbolicShape> shape) {
     return SetOutputType(index, ValueType::OfTensor(dtype, std::move(shape)));
   }
+  // What is known so far of an output; kind kUnknown when it was left out.
+  const ValueType& output_type(int index) const;
   // Elements of an integer output of rank 0 or 1; more than kMaxPropagatedElements are dropped.
   void SetOutputElements(int index, std::vector<Dim> elements);
 

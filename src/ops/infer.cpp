@@ -1,6 +1,7 @@
 #include "ops/infer.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "ops/op.h"
 
@@ -8,6 +9,17 @@ namespace kheya {
 namespace {
 
 using Kind = ValueType::Kind;
+
+// "node 'x' (Op) with inputs float32[1,3], int64[2]"
+std::string Describe(const Graph& graph, NodeId id) {
+  std::string text = graph.node(id).Describe();
+  const char* separator = " with inputs ";
+  for (ValueId input : graph.node(id).inputs) {
+    text += std::exchange(separator, ", ");
+    text += input.valid() ? graph.value(input).type.ToString() : "none";
+  }
+  return text;
+}
 
 // True when the shape that was declared cannot be the one that was found.
 bool Contradicts(const ValueType& declared, const ValueType& found) {
@@ -24,7 +36,9 @@ void PassTypesToSubgraphs(Graph& graph, NodeId id) {
     for (ValueId capture : subgraph->captures()) {
       const GraphValue& outer = graph.value(subgraph->value(capture).outer);
       if (outer.type.kind != Kind::kUnknown) subgraph->SetType(capture, outer.type);
-      subgraph->SetElements(capture, outer.elements);
+      subgraph->SetElements(capture, outer.origin == ValueOrigin::kConstant
+                                         ? ElementsOf(outer.constant)
+                                         : outer.elements);
     }
   }
 }
@@ -72,8 +86,7 @@ Status InferNode(Graph& graph, NodeId id, std::vector<std::string>* warnings) {
 Status InferTypes(Graph& graph, std::vector<std::string>* warnings) {
   KHEYA_ASSIGN_OR_RETURN(const std::vector<NodeId> order, graph.TopologicalOrder());
   for (NodeId id : order) {
-    KHEYA_RETURN_IF_ERROR(
-        InferNode(graph, id, warnings).WithContext("{}", graph.node(id).Describe()));
+    KHEYA_RETURN_IF_ERROR(InferNode(graph, id, warnings).WithContext("{}", Describe(graph, id)));
   }
   return OkStatus();
 }

@@ -1,11 +1,24 @@
 // Interpret and EvaluateNode: the reference execution of graphs.
 #include <algorithm>
+#include <utility>
 
+#include "ops/check_inputs.h"
 #include "ops/infer.h"
 #include "ops/op.h"
 
 namespace kheya {
 namespace {
+
+// "node 'x' (Op) with inputs float32[1,3], int64[2]"
+std::string Describe(const Node& node, std::span<const Value> inputs) {
+  std::string text = node.Describe();
+  const char* separator = " with inputs ";
+  for (const Value& input : inputs) {
+    text += std::exchange(separator, ", ");
+    text += input.is_tensor() ? input.tensor().TypeString() : input.empty() ? "none" : "no tensor";
+  }
+  return text;
+}
 
 // The values of one run of one graph, by index; those that nobody needs any more are dropped.
 class Environment {
@@ -139,11 +152,12 @@ Result<std::vector<Value>> Evaluate(const Graph& graph, NodeId id, std::span<con
   const Node& node = graph.node(id);
   const OpDef* op = FindOp(node.domain, node.op);
   if (op == nullptr || op->evaluate == nullptr) {
-    return UnimplementedError("operator '{}{}{}' is not supported", node.domain,
-                              node.domain.empty() ? "" : ".", node.op);
+    return UnimplementedError("{}: operator '{}{}{}' is not supported", node.Describe(),
+                              node.domain, node.domain.empty() ? "" : ".", node.op);
   }
+  KHEYA_RETURN_IF_ERROR(CheckInputValues(*op, inputs).WithContext("{}", Describe(node, inputs)));
   NodeContext context(graph, node, inputs, options, environment);
-  KHEYA_RETURN_IF_ERROR(op->evaluate(context));
+  KHEYA_RETURN_IF_ERROR(op->evaluate(context).WithContext("{}", Describe(node, inputs)));
   return context.TakeOutputs();
 }
 
@@ -209,8 +223,7 @@ Result<std::vector<Value>> EvaluateNode(const Graph& graph, NodeId node,
     if (!value.is_tensor()) continue;
     KHEYA_ASSIGN_OR_RETURN(value, value.tensor().Aligned(options.budget));
   }
-  return Evaluate(graph, node, aligned, options, nullptr)
-      .WithContext("{}", graph.node(node).Describe());
+  return Evaluate(graph, node, aligned, options, nullptr);
 }
 
 Result<std::vector<Value>> Interpret(const Graph& graph, std::span<const Value> inputs,
@@ -220,7 +233,7 @@ Result<std::vector<Value>> Interpret(const Graph& graph, std::span<const Value> 
   KHEYA_RETURN_IF_ERROR(Fill(environment, graph.inputs(), inputs, "inputs"));
   KHEYA_RETURN_IF_ERROR(Fill(environment, graph.captures(), options.captures, "captures"));
   for (NodeId id : order) {
-    KHEYA_RETURN_IF_ERROR(RunNode(environment, id).WithContext("{}", graph.node(id).Describe()));
+    KHEYA_RETURN_IF_ERROR(RunNode(environment, id));
   }
   std::vector<Value> outputs;
   for (const GraphOutput& output : graph.outputs()) {

@@ -1,0 +1,120 @@
+#include "kernels/reference/cast.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "base/string_util.h"
+#include "kernels/reference/elementwise.h"
+
+namespace kheya::kernels {
+namespace {
+
+template <typename To>
+To FloatToInteger(double value) {
+  using Limits = std::numeric_limits<To>;
+  if (std::isnan(value)) return To{};
+  // 2^bits is exact in double where the highest integer may not be.
+  if (value >= std::ldexp(1.0, Limits::digits)) return Limits::max();
+  if (value <= static_cast<double>(Limits::min())) return Limits::min();
+  return static_cast<To>(value);
+}
+
+template <typename To, typename From>
+To Convert(From value) {
+  if constexpr (kIsHalf<From>) {
+    return Convert<To>(static_cast<float>(value));
+  } else if constexpr (std::is_same_v<To, bool>) {
+    return value != From{};
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    return FloatToInteger<To>(value);
+  } else if constexpr (kIsHalf<To>) {
+    return To(static_cast<float>(value));
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+template <typename From>
+std::string ToText(From value) {
+  if constexpr (kIsHalf<From>) {
+    return ToText(static_cast<float>(value));
+  } else if constexpr (std::is_same_v<From, bool>) {
+    return value ? "True" : "False";
+  } else if constexpr (std::is_floating_point_v<From>) {
+    if (std::isnan(value)) return "nan";
+    std::string text = fmt::format("{}", value);
+    const bool plain = text.find_first_not_of("-0123456789") == std::string::npos;
+    return plain ? text + ".0" : text;
+  } else {
+    return fmt::format("{}", +value);
+  }
+}
+
+template <typename To>
+Status FromText(const std::string& text, To& out) {
+  if constexpr (std::is_same_v<To, bool>) {
+    if (EqualsIgnoreCase(text, "true") || EqualsIgnoreCase(text, "false")) {
+      out = EqualsIgnoreCase(text, "true");
+      return OkStatus();
+    }
+  }
+  if constexpr (std::is_integral_v<To> && std::is_signed_v<To>) {
+    KHEYA_ASSIGN_OR_RETURN(int64_t value, ParseInt64(Trim(text)));
+    out = Convert<To>(value);
+  } else if constexpr (std::is_integral_v<To> && !std::is_same_v<To, bool>) {
+    KHEYA_ASSIGN_OR_RETURN(uint64_t value, ParseUint64(Trim(text)));
+    out = Convert<To>(value);
+  } else {
+    KHEYA_ASSIGN_OR_RETURN(double value, ParseDouble(ToLower(Trim(text))));
+    out = Convert<To>(value);
+  }
+  return OkStatus();
+}
+
+Status FromStrings(const TensorView& x, const MutableTensorView& y) {
+  const auto texts = x.as<std::string>();
+  Status status;
+  KHEYA_RETURN_IF_ERROR(CallWithNumericType(y.dtype, [&]<typename To>(const To&) {
+    const auto to = y.as<To>();
+    for (size_t i = 0; i < to.size() && status.ok(); ++i) status = FromText(texts[i], to[i]);
+  }));
+  return status;
+}
+
+Status ToStrings(const TensorView& x, const MutableTensorView& y) {
+  return CallWithNumericType(x.dtype, [&]<typename From>(const From&) {
+    const auto from = x.as<From>();
+    const auto to = y.as<std::string>();
+    for (size_t i = 0; i < to.size(); ++i) to[i] = ToText(from[i]);
+  });
+}
+
+template <typename From>
+Status FromNumbers(const TensorView& x, const MutableTensorView& y) {
+  return CallWithNumericType(y.dtype, [&]<typename To>(const To&) {
+    const auto from = x.as<From>();
+    const auto to = y.as<To>();
+    for (size_t i = 0; i < to.size(); ++i) to[i] = Convert<To>(from[i]);
+  });
+}
+
+}  // namespace
+
+Status Cast(const TensorView& x, const MutableTensorView& y) {
+  if (x.dtype == DType::kString && y.dtype == DType::kString) {
+    const auto from = x.as<std::string>();
+    std::copy(from.begin(), from.end(), y.as<std::string>().begin());
+    return OkStatus();
+  }
+  if (x.dtype == DType::kString) return FromStrings(x, y);
+  if (y.dtype == DType::kString) return ToStrings(x, y);
+  Status status;
+  KHEYA_RETURN_IF_ERROR(CallWithNumericType(
+      x.dtype, [&]<typename From>(const From&) { status = FromNumbers<From>(x, y); }));
+  return status;
+}
+
+}  // namespace kheya::kernels
