@@ -89,7 +89,7 @@ Status AppendToList(AttributeValue& list, AttributeValue element, bool first) {
           if (first) list = std::vector<T>();
           auto* values = std::get_if<std::vector<T>>(&list);
           if (values == nullptr) return InvalidArgumentError("found a list of several kinds");
-          values->push_back(std::move(value));
+          values->push_back(std::forward<decltype(value)>(value));
           return OkStatus();
         } else {
           return InvalidArgumentError("found a list in a list");

@@ -235,7 +235,7 @@ kheya_code kheya_session_invoke(kheya_session* session) {
       }
     }
     session->outputs.assign(session->compiled->outputs().size(), kheya::Value());
-    const kheya::Status status =
+    kheya::Status status =
         session->compiled->Run(session->context, session->inputs, session->outputs);
     if (!status.ok()) session->outputs.clear();
     return status;

@@ -17,7 +17,7 @@ TempFolder::~TempFolder() {
 }
 
 std::string TempFolder::Write(std::string_view name, std::string_view content) const {
-  const std::string path = (std::filesystem::path(path_) / name).string();
+  std::string path = (std::filesystem::path(path_) / name).string();
   std::ofstream(path, std::ios::binary) << content;
   return path;
 }

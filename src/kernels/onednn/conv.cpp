@@ -14,7 +14,6 @@ namespace kheya {
 namespace {
 
 using dnnl::memory;
-using onednn::Argument;
 
 constexpr int kSrc = 0;
 constexpr int kWeights = 1;
