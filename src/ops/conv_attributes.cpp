@@ -40,7 +40,8 @@ Status PadToSize(AutoPad auto_pad, int axis, int64_t input, int64_t wanted, Conv
   Window& window = params.window;
   int64_t full = 0;
   const int64_t rest = DilatedKernel(window, axis) + params.output_padding[axis];
-  if (wanted < 0 || !CheckedMul(window.stride[axis], input - 1, &full) ||
+  constexpr int64_t kLargest = int64_t{1} << 40;  // so that sums with padding fit
+  if (wanted < 0 || wanted > kLargest || !CheckedMul(window.stride[axis], input - 1, &full) ||
       !CheckedAdd(full, rest, &full)) {
     return InvalidArgumentError("found output size {} for an input of {}, which do not fit", wanted,
                                 input);

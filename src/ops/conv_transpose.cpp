@@ -1,3 +1,4 @@
+#include <limits>
 #include <vector>
 
 #include "kernels/reference/conv.h"
@@ -42,6 +43,11 @@ Result<SymbolicShape> OutputShape(InferContext& context, const SymbolicShape& x,
   if (!extra.empty() && static_cast<int>(extra.size()) != rank) {
     return InvalidArgumentError("found {} values of output_padding, expected {}", extra.size(),
                                 rank);
+  }
+  for (int64_t padding : extra) {
+    if (padding < 0 || padding > std::numeric_limits<int32_t>::max()) {
+      return InvalidArgumentError("found an output_padding of {}, expected a small size", padding);
+    }
   }
   for (int i = 0; i < rank; ++i) {
     if (static_cast<int>(sizes.size()) >= rank) {
