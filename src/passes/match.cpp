@@ -47,6 +47,7 @@ std::optional<Use> SoleUse(const Graph& graph, ValueId value) {
 
 std::string WhyNotSole(const Graph& graph, ValueId value) {
   const GraphValue& used = graph.value(value);
+  if (used.uses.empty()) return "";
   if (graph.IsOutput(value)) return fmt::format("'{}' is a graph output", used.name);
   if (used.uses.size() == 1) return fmt::format("a subgraph captures '{}'", used.name);
   return fmt::format("'{}' has {} uses", used.name, used.uses.size());

@@ -21,7 +21,7 @@ NodeId ProducerOf(const Graph& graph, ValueId value, std::string_view op);
 
 // The only use of a value that is no graph output and that no subgraph captures.
 std::optional<Use> SoleUse(const Graph& graph, ValueId value);
-// "is a graph output", "has 3 uses": why SoleUse found none.
+// Why SoleUse found none: "'x' is a graph output", "'x' has 3 uses"; empty when it has none at all.
 std::string WhyNotSole(const Graph& graph, ValueId value);
 
 // Input `index` of the node, invalid when it is left out.

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "ops/op.h"
 #include "passes/match.h"
 
 namespace kheya {
@@ -68,6 +67,11 @@ Status Visit(Graph& graph, NodeId id, PassContext& context) {
   }
   if (!x.valid()) return OkStatus();
   if (!IsNear(product.scale, 0.5)) {
+    // A product behind this one may bring the rest.
+    const std::optional<Use> use = SoleUse(graph, node.outputs[0]);
+    if (use && (graph.node(use->node).op == "Mul" || graph.node(use->node).op == "Div")) {
+      return OkStatus();
+    }
     context.Note(node, "x (1 + Erf(x / sqrt(2))) is scaled by {}, expected 0.5", product.scale);
     return OkStatus();
   }
@@ -88,7 +92,6 @@ Status Visit(Graph& graph, NodeId id, PassContext& context) {
 }  // namespace
 
 Status RecognizeGelu(Graph& graph, PassContext& context) {
-  if (FindOp("", "Gelu") == nullptr) return OkStatus();
   for (NodeId id : graph.NodeIds()) {
     if (graph.IsLive(id)) KHEYA_RETURN_IF_ERROR(Visit(graph, id, context));
   }
