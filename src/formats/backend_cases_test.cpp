@@ -11,18 +11,24 @@
 namespace kheya {
 namespace {
 
-void CheckFolder(const char* name) {
-  Result<std::vector<test::BackendCase>> cases =
-      test::FindBackendCases(std::string(test::kBackendData) + "/" + name);
-  if (!cases.ok()) GTEST_SKIP() << "libonnx-testdata is not installed";
+// The cases of one folder of `root`, which is there.
+void CheckCases(const std::string& root, const char* name) {
+  Result<std::vector<test::BackendCase>> cases = test::FindBackendCases(root + "/" + name);
+  ASSERT_TRUE(cases.ok()) << cases.status().message();
   ASSERT_FALSE(cases->empty());
   const test::BackendReport report =
       test::RunBackendCases(*cases, [](const Graph& graph, std::span<const Value> inputs) {
         return Interpret(graph, inputs, InterpretOptions());
       });
-  std::printf("%s: %s", name, report.ToString().c_str());
+  std::printf("%s/%s: %s", root.c_str(), name, report.ToString().c_str());
   for (const std::string& failure : report.failures) ADD_FAILURE() << failure;
   EXPECT_GT(report.passed, 0);
+}
+
+void CheckFolder(const char* name) {
+  const std::vector<std::string> roots = test::BackendDataFolders();
+  if (roots.empty()) GTEST_SKIP() << "libonnx-testdata is not installed";
+  for (const std::string& root : roots) CheckCases(root, name);
 }
 
 TEST(BackendCases, Node) { CheckFolder("node"); }

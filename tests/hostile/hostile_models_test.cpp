@@ -59,8 +59,9 @@ class HostileModels : public ::testing::Test {
 // The models that mutations start from: ours, and small ones of the ONNX project where they are.
 std::vector<std::string> Seeds() {
   std::vector<std::string> seeds = test::SeedModels();
-  Result<std::vector<test::BackendCase>> cases =
-      test::FindBackendCases(std::string(test::kBackendData) + "/node");
+  const std::vector<std::string> folders = test::BackendDataFolders();
+  if (folders.empty()) return seeds;
+  Result<std::vector<test::BackendCase>> cases = test::FindBackendCases(folders[0] + "/node");
   if (!cases.ok()) return seeds;
   constexpr size_t kStride = 7;
   for (size_t i = 0; i < cases->size(); i += kStride) {

@@ -218,6 +218,33 @@ TEST_F(OnnxTest, ConstantNodesBecomeConstants) {
                   HasSubstr("y = Add(x, k)"), "}"));
 }
 
+TEST_F(OnnxTest, MakesSparseTensorsDense) {
+  auto load = [&](const std::vector<int64_t>& index_dims, const std::vector<int64_t>& indices) {
+    const std::string raw(reinterpret_cast<const char*>(indices.data()), 8 * indices.size());
+    ProtobufWriter sparse;
+    sparse.Bytes(1, RawTensorMessage("w", 1, {2}, Floats({5, 6})));
+    sparse.Bytes(2, RawTensorMessage("", 7, index_dims, raw));
+    sparse.Int64(3, 2);
+    sparse.Int64(3, 3);
+    ProtobufWriter graph;
+    graph.Bytes(1, Relu("w", "y"));
+    graph.Bytes(12, Y());
+    graph.Message(15, sparse);
+    return Load(ModelMessage(graph.bytes(), 26));
+  };
+  const Tensor expected = Tensor::FromValues<float>(Shape{2, 3}, {0, 5, 0, 0, 0, 6});
+  for (const auto& [dims, indices] :
+       {std::pair<std::vector<int64_t>, std::vector<int64_t>>{{2}, {1, 5}},
+        std::pair<std::vector<int64_t>, std::vector<int64_t>>{{2, 2}, {0, 1, 1, 2}}}) {
+    Result<Graph> graph = load(dims, indices);
+    ASSERT_TRUE(graph.ok()) << graph.status().message();
+    EXPECT_TRUE(BitwiseEqual(*graph->Constant(*graph->FindValue("w")), expected));
+  }
+  EXPECT_THAT(load({2}, {1, 6}).status().message(), HasSubstr("found sparse index 6"));
+  EXPECT_THAT(load({2, 2}, {0, 1, -1, 2}).status().message(), HasSubstr("found sparse index -1"));
+  EXPECT_THAT(load({3}, {0, 1, 2}).status().message(), HasSubstr("found values float32[2]"));
+}
+
 TEST_F(OnnxTest, InlinesFunctions) {
   const std::string leaky =
       FunctionMessage("Leaky", {"in", "unused"}, {"out"},

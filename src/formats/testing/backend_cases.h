@@ -19,13 +19,16 @@
 
 namespace kheya::test {
 
-// Where Debian's libonnx-testdata puts the cases.
-inline constexpr const char* kBackendData = "/usr/lib/python3/dist-packages/onnx/backend/test/data";
+// The folders with cases on this machine, each with node/, simple/ and so on: that of Debian's
+// libonnx-testdata, where it is installed, and what KHEYA_ONNX_TESTDATA names.
+std::vector<std::string> BackendDataFolders();
 
 struct BackendCase {
   std::string name;  // "test_relu"
   std::string model_path;
   std::vector<std::string> data_sets;  // folders of input_0.pb, output_0.pb, ...
+  // Of light cases instead: outputs are PREFIX_output_0.pb, ...; inputs count up from 0 to 1.
+  std::string light_prefix;
   // Of ONNX's own runner, unless the case's data.json says otherwise.
   double relative_tolerance = 1e-3;
   double absolute_tolerance = 1e-7;
@@ -37,6 +40,9 @@ Result<std::vector<BackendCase>> FindBackendCases(const std::string& folder);
 // Runs the model on inputs in the order of graph.inputs().
 using RunGraph =
     std::function<Result<std::vector<Value>>(const Graph& graph, std::span<const Value> inputs)>;
+
+// The models NAME.onnx in `folder` whose weights are generated (onnx/backend/test/data/light).
+Result<std::vector<BackendCase>> FindLightCases(const std::string& folder);
 
 struct BackendReport {
   int passed = 0;
