@@ -12,7 +12,7 @@ namespace kheya {
 namespace {
 
 // The cases of one folder of `root`, which is there.
-void CheckCases(const std::string& root, const char* name) {
+void CheckCases(const std::string& root, const char* name, int at_least) {
   Result<std::vector<test::BackendCase>> cases = test::FindBackendCases(root + "/" + name);
   ASSERT_TRUE(cases.ok()) << cases.status().message();
   ASSERT_FALSE(cases->empty());
@@ -22,19 +22,20 @@ void CheckCases(const std::string& root, const char* name) {
       });
   std::printf("%s/%s: %s", root.c_str(), name, report.ToString().c_str());
   for (const std::string& failure : report.failures) ADD_FAILURE() << failure;
-  EXPECT_GT(report.passed, 0);
+  EXPECT_GE(report.passed, at_least);
 }
 
-void CheckFolder(const char* name) {
+// A refusal by name is a skip: `at_least` keeps what worked once from being refused.
+void CheckFolder(const char* name, int at_least) {
   const std::vector<std::string> roots = test::BackendDataFolders();
   if (roots.empty()) GTEST_SKIP() << "libonnx-testdata is not installed";
-  for (const std::string& root : roots) CheckCases(root, name);
+  for (const std::string& root : roots) CheckCases(root, name, at_least);
 }
 
-TEST(BackendCases, Node) { CheckFolder("node"); }
-TEST(BackendCases, Simple) { CheckFolder("simple"); }
-TEST(BackendCases, PytorchConverted) { CheckFolder("pytorch-converted"); }
-TEST(BackendCases, PytorchOperator) { CheckFolder("pytorch-operator"); }
+TEST(BackendCases, Node) { CheckFolder("node", 520); }
+TEST(BackendCases, Simple) { CheckFolder("simple", 6); }
+TEST(BackendCases, PytorchConverted) { CheckFolder("pytorch-converted", 75); }
+TEST(BackendCases, PytorchOperator) { CheckFolder("pytorch-operator", 31); }
 
 TEST(CompareValues, ToleratesOnlyWhatItShould) {
   auto compare = [](float found, float expected) {

@@ -53,8 +53,9 @@ struct BackendReport {
   std::string ToString() const;
 };
 
-// A case is skipped when its model has operators that FindUnsupported names. Everything else, a
-// failing import too, is a failure.
+// A case is skipped when its model has operators that FindUnsupported names, when something in it
+// is refused by name (Unimplemented), or when its inputs contradict the model. Everything else is a
+// failure.
 BackendReport RunBackendCases(std::span<const BackendCase> cases, const RunGraph& run);
 
 // Ok when `found` equals `expected`: types and shapes, integers, bools and strings exactly, floats
