@@ -1,0 +1,64 @@
+#include "app/model_options.h"
+
+#include <CLI/CLI.hpp>
+
+#include "app/terminal.h"
+#include "base/string_util.h"
+
+namespace kheya {
+
+Result<std::pair<std::string, Shape>> ParseShapeFlag(const std::string& text) {
+  const size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0) {
+    return InvalidArgumentError("--shape: found '{}', expected NAME=1x3x224x224", text);
+  }
+  std::vector<int64_t> dims;
+  const std::string_view list = std::string_view(text).substr(equals + 1);
+  if (!list.empty()) {
+    for (std::string_view part : Split(list, 'x')) {
+      Result<int64_t> dim = ParseInt64(part);
+      if (!dim.ok()) return std::move(dim).status().WithContext("--shape '{}'", text);
+      dims.push_back(*dim);
+    }
+  }
+  Result<Shape> shape = Shape::Create(dims);
+  if (!shape.ok()) return std::move(shape).status().WithContext("--shape '{}'", text);
+  return std::make_pair(text.substr(0, equals), *shape);
+}
+
+void ModelOptions::AddTo(CLI::App& app) {
+  app.add_option("MODEL", model, "The model file")->required();
+  app.add_option("--device", device, "Where to run: auto, cpu")
+      ->envname("KHEYA_DEVICE")
+      ->capture_default_str();
+  app.add_option("--threads", threads, "CPUs a run may use; 0: all that this process may")
+      ->envname("KHEYA_THREADS")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--tactics", tactics, "Kernels to choose from")
+      ->check(CLI::IsMember({"auto", "portable", "reference"}))
+      ->capture_default_str();
+  app.add_option("--disable-pass", disabled_passes, "Leave out this optimization; may be repeated");
+  app.add_option("--shape", shapes, "Fix an input's shape, as NAME=1x3x224x224; may be repeated");
+}
+
+Result<std::map<std::string, Shape>> ModelOptions::ParseShapes() const {
+  std::map<std::string, Shape> parsed;
+  for (const std::string& text : shapes) {
+    KHEYA_ASSIGN_OR_RETURN(auto shape, ParseShapeFlag(text));
+    parsed.insert_or_assign(shape.first, shape.second);
+  }
+  return parsed;
+}
+
+Result<std::shared_ptr<CompiledModel>> ModelOptions::Compile() const {
+  CompileOptions options;
+  options.device = device;
+  options.tactics = tactics;
+  options.disabled_passes = disabled_passes;
+  KHEYA_ASSIGN_OR_RETURN(options.input_shapes, ParseShapes());
+  KHEYA_ASSIGN_OR_RETURN(Model loaded, LoadModel(model, LoadOptions()));
+  for (const std::string& warning : loaded.warnings) PrintWarning(warning);
+  return CompileModel(std::move(loaded), options);
+}
+
+}  // namespace kheya

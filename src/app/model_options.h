@@ -1,0 +1,39 @@
+// Options that every command which runs a model shares.
+#ifndef KHEYA_APP_MODEL_OPTIONS_H_
+#define KHEYA_APP_MODEL_OPTIONS_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/engine.h"
+
+namespace CLI {
+class App;
+}
+
+namespace kheya {
+
+struct ModelOptions {
+  std::string model;
+  std::string device = "auto";
+  int threads = 0;
+  std::string tactics = "auto";
+  std::vector<std::string> disabled_passes;
+  std::vector<std::string> shapes;  // "NAME=1x3x224x224"
+
+  // MODEL, --device, --threads, --tactics, --disable-pass, --shape; environment KHEYA_THREADS,
+  // KHEYA_DEVICE.
+  void AddTo(CLI::App& app);
+  Result<std::map<std::string, Shape>> ParseShapes() const;
+  // Loads and compiles, printing warnings of the import.
+  Result<std::shared_ptr<CompiledModel>> Compile() const;
+};
+
+// "NAME=1x3x224x224".
+Result<std::pair<std::string, Shape>> ParseShapeFlag(const std::string& text);
+
+}  // namespace kheya
+
+#endif  // KHEYA_APP_MODEL_OPTIONS_H_

@@ -1,0 +1,120 @@
+#include "app/random_inputs.h"
+
+#include "base/random.h"
+
+namespace kheya {
+namespace {
+
+Result<Shape> ChooseShape(const TensorInfo& info, int64_t batch) {
+  if (!info.type.is_tensor() || !info.type.shape) {
+    return InvalidArgumentError("input '{}': the rank is not known", info.name)
+        .WithHint("give its shape with --shape " + info.name + "=1x3x224x224");
+  }
+  std::vector<int64_t> dims;
+  for (const Dim& dim : *info.type.shape) {
+    const bool first = dims.empty();
+    if (first && batch > 0 && dim.known() && dim.value() != batch) {
+      return InvalidArgumentError("input '{}': found batch {}, expected {}, which the model fixes",
+                                  info.name, batch, dim.value());
+    }
+    dims.push_back(dim.known() ? dim.value() : first && batch > 0 ? batch : 1);
+  }
+  return Shape::Create(dims);
+}
+
+template <typename T>
+void FillIntegers(Random& random, std::span<T> out) {
+  for (T& value : out) value = static_cast<T>(random.UniformInt(2));
+}
+
+template <typename T>
+void FillFloats(Random& random, std::span<T> out) {
+  for (T& value : out) value = static_cast<T>(random.Uniform(-1.0f, 1.0f));
+}
+
+Status Fill(Random& random, MutableTensorView view) {
+  switch (view.dtype) {
+    case DType::kFloat32:
+      FillFloats(random, view.as<float>());
+      return OkStatus();
+    case DType::kFloat64:
+      FillFloats(random, view.as<double>());
+      return OkStatus();
+    case DType::kFloat16:
+      FillFloats(random, view.as<Float16>());
+      return OkStatus();
+    case DType::kBFloat16:
+      FillFloats(random, view.as<BFloat16>());
+      return OkStatus();
+    case DType::kInt8:
+      FillIntegers(random, view.as<int8_t>());
+      return OkStatus();
+    case DType::kInt16:
+      FillIntegers(random, view.as<int16_t>());
+      return OkStatus();
+    case DType::kInt32:
+      FillIntegers(random, view.as<int32_t>());
+      return OkStatus();
+    case DType::kInt64:
+      FillIntegers(random, view.as<int64_t>());
+      return OkStatus();
+    case DType::kUint8:
+      FillIntegers(random, view.as<uint8_t>());
+      return OkStatus();
+    case DType::kUint16:
+      FillIntegers(random, view.as<uint16_t>());
+      return OkStatus();
+    case DType::kUint32:
+      FillIntegers(random, view.as<uint32_t>());
+      return OkStatus();
+    case DType::kUint64:
+      FillIntegers(random, view.as<uint64_t>());
+      return OkStatus();
+    case DType::kBool:
+      FillIntegers(random, view.as<bool>());
+      return OkStatus();
+    default:
+      return UnimplementedError("random values of type {} are not supported",
+                                DTypeName(view.dtype));
+  }
+}
+
+}  // namespace
+
+Result<std::map<std::string, Shape>> ChooseShapes(const std::vector<TensorInfo>& infos,
+                                                  const std::map<std::string, Shape>& shapes,
+                                                  int64_t batch) {
+  std::map<std::string, Shape> chosen;
+  for (const TensorInfo& info : infos) {
+    const auto given = shapes.find(info.name);
+    if (given == shapes.end()) {
+      KHEYA_ASSIGN_OR_RETURN(Shape shape, ChooseShape(info, batch));
+      chosen.emplace(info.name, shape);
+      continue;
+    }
+    if (info.type.shape && !Matches(*info.type.shape, given->second)) {
+      return InvalidArgumentError("input '{}': found shape {}, expected {}", info.name,
+                                  given->second.ToString(), info.type.ToString());
+    }
+    chosen.emplace(info.name, given->second);
+  }
+  for (const auto& [name, shape] : shapes) {
+    if (!chosen.contains(name)) return InvalidArgumentError("the model has no input '{}'", name);
+  }
+  return chosen;
+}
+
+Result<std::vector<Value>> RandomInputs(const std::vector<TensorInfo>& infos,
+                                        const std::map<std::string, Shape>& shapes, uint64_t seed) {
+  Random random(seed);
+  std::vector<Value> values;
+  for (const TensorInfo& info : infos) {
+    KHEYA_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(info.type.dtype, shapes.at(info.name)));
+    Status status = Fill(random, tensor.mutable_view());
+    if (!status.ok()) return std::move(status).WithContext("input '{}'", info.name);
+    values.emplace_back(std::move(tensor));
+  }
+  return values;
+}
+
+}  // namespace kheya

@@ -1,0 +1,28 @@
+// Inputs made up for a model: for `run --random` and `bench`.
+#ifndef KHEYA_APP_RANDOM_INPUTS_H_
+#define KHEYA_APP_RANDOM_INPUTS_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/engine.h"
+
+namespace kheya {
+
+// The shape of every input: from `shapes` by name, else as declared, with a first dimension that is
+// not known taken as `batch` and other unknown ones as 1. InvalidArgument when `shapes` names no
+// input, does not fit, or a known first dimension is not `batch` (when batch is above 0).
+Result<std::map<std::string, Shape>> ChooseShapes(const std::vector<TensorInfo>& infos,
+                                                  const std::map<std::string, Shape>& shapes,
+                                                  int64_t batch);
+
+// Floats uniform in [-1, 1), integers 0 or 1, bools either; the same for the same seed everywhere.
+// Unimplemented for other types.
+Result<std::vector<Value>> RandomInputs(const std::vector<TensorInfo>& infos,
+                                        const std::map<std::string, Shape>& shapes, uint64_t seed);
+
+}  // namespace kheya
+
+#endif  // KHEYA_APP_RANDOM_INPUTS_H_
