@@ -7,22 +7,6 @@
 namespace kheya {
 namespace {
 
-// One value a channel when `value` is a constant that adds the same to all positions of a channel
-// of a tensor of this rank.
-std::optional<std::vector<double>> PerChannel(const Graph& graph, ValueId value, int64_t channels,
-                                              int rank) {
-  const auto values = ConstantFloats(graph, value);
-  if (!values) return std::nullopt;
-  const Shape& shape = graph.Constant(value)->shape();
-  if (shape.rank() > rank) return std::nullopt;
-  if (values->size() == 1) return std::vector<double>(static_cast<size_t>(channels), (*values)[0]);
-  const int channel_axis = shape.rank() - (rank - 1);
-  if (channel_axis < 0 || shape[channel_axis] != channels || shape.num_elements() != channels) {
-    return std::nullopt;
-  }
-  return values;
-}
-
 Status Visit(Graph& graph, NodeId id, PassContext& context) {
   const Node& conv = graph.node(id);
   if (!IsOp(conv, "Conv") && !IsOp(conv, "ConvTranspose")) return OkStatus();
@@ -38,7 +22,7 @@ Status Visit(Graph& graph, NodeId id, PassContext& context) {
     return OkStatus();
   }
   std::optional<std::vector<double>> bias =
-      PerChannel(graph, addend, *channels, static_cast<int>(shape->size()));
+      PerChannelConstant(graph, addend, *channels, static_cast<int>(shape->size()));
   const std::optional<std::vector<double>> own = BiasOf(graph, conv, *channels);
   if (!bias || !own) {
     context.Note(

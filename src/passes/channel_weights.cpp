@@ -64,6 +64,20 @@ std::optional<std::vector<double>> BiasOf(const Graph& graph, const Node& node, 
   return values;
 }
 
+std::optional<std::vector<double>> PerChannelConstant(const Graph& graph, ValueId value,
+                                                      int64_t channels, int rank) {
+  const auto values = ConstantFloats(graph, value);
+  if (!values) return std::nullopt;
+  const Shape& shape = graph.Constant(value)->shape();
+  if (shape.rank() > rank) return std::nullopt;
+  if (values->size() == 1) return std::vector<double>(static_cast<size_t>(channels), (*values)[0]);
+  const int channel_axis = shape.rank() - (rank - 1);
+  if (channel_axis < 0 || shape[channel_axis] != channels || shape.num_elements() != channels) {
+    return std::nullopt;
+  }
+  return values;
+}
+
 Result<Tensor> ScaleWeights(const Graph& graph, const Node& node, std::span<const double> scale) {
   const Tensor& w = *graph.Constant(node.inputs[1]);
   KHEYA_ASSIGN_OR_RETURN(Tensor scaled, Tensor::Allocate(DType::kFloat32, w.shape()));

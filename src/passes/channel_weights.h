@@ -19,6 +19,11 @@ std::optional<int64_t> OutputChannels(const Graph& graph, const Node& node);
 // is not a float32 constant of one value a channel or one value.
 std::optional<std::vector<double>> BiasOf(const Graph& graph, const Node& node, int64_t channels);
 
+// One value a channel when `value` is a constant that acts alike on all positions of a channel of a
+// tensor of this rank.
+std::optional<std::vector<double>> PerChannelConstant(const Graph& graph, ValueId value,
+                                                      int64_t channels, int rank);
+
 // The constant float32 weights with everything that goes into output channel c times scale[c].
 Result<Tensor> ScaleWeights(const Graph& graph, const Node& node, std::span<const double> scale);
 

@@ -9,6 +9,7 @@
 #include "passes/absorb_batch_norm.h"
 #include "passes/absorb_bias.h"
 #include "passes/absorb_pad.h"
+#include "passes/absorb_scale.h"
 #include "passes/cleanup_shapes.h"
 #include "passes/fold_constants.h"
 #include "passes/lower_batch_norm.h"
@@ -40,6 +41,7 @@ constexpr PassInfo kSimplify[] = {
     {"recognize_layer_norm", RecognizeLayerNorm},
     {"absorb_pad", AbsorbPad},  // into Conv, nearest first
     {"absorb_bias", AbsorbBias},
+    {"absorb_scale", AbsorbScale},
     {"absorb_batch_norm", AbsorbBatchNorm},
 };
 

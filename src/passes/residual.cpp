@@ -11,7 +11,8 @@ std::optional<Residual> ResidualBehind(const Graph& graph, ValueId value, std::s
     return std::nullopt;
   }
   const Node& add = graph.node(use->node);
-  if (!IsOp(add, "Add")) return std::nullopt;
+  const bool is_sum = IsOp(add, "Sum") && add.inputs.size() == 2;
+  if (!IsOp(add, "Add") && !is_sum) return std::nullopt;
   const ValueId addend = OtherInput(add, value);
   if (DTypeOfValue(graph, addend) != DTypeOfValue(graph, value) ||
       !SameShape(graph, addend, value)) {

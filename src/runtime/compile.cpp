@@ -230,7 +230,9 @@ class PlanBuilder {
 
   static void SetLayout(const NodeCall& node_call, Layout layout, KernelCall* call) {
     for (size_t i = 0; i < call->inputs.size(); ++i) {
-      if (node_call.follows[i] && call->has_input(i)) call->inputs[i].layout = layout;
+      if (!call->has_input(i)) continue;
+      const bool either = LayoutsCoincide(call->inputs[i].shape);
+      if (node_call.follows[i] || either) call->inputs[i].layout = layout;
     }
     for (TensorDesc& output : call->outputs) output.layout = layout;
   }

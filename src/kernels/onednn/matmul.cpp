@@ -134,13 +134,14 @@ class OneDnnMatMul : public PreparedKernel {
  private:
   const FusedMatMulParams& params() const { return std::get<FusedMatMulParams>(call_.params); }
 
-  // beta is multiplied into the bias.
+  // What comes behind the sum of products and bias is multiplied by alpha, so the bias is divided.
   Status PrepareBias(const Tensor* bias) {
     if (bias == nullptr) return UnimplementedError("bias is not constant");
     KHEYA_ASSIGN_OR_RETURN(bias_, Tensor::Allocate(DType::kFloat32, Shape{sizes_.n}));
     std::span<const float> from = bias->data<float>();
     std::span<float> to = bias_.mutable_data<float>();
-    for (size_t i = 0; i < to.size(); ++i) to[i] = params().gemm.beta * from[i];
+    const float factor = params().gemm.beta / params().gemm.alpha;
+    for (size_t i = 0; i < to.size(); ++i) to[i] = factor * from[i];
     return OkStatus();
   }
 
@@ -183,6 +184,9 @@ class OneDnnMatMul : public PreparedKernel {
                  : memory::desc({1, 1, n}, memory::data_type::f32, memory::format_tag::abc);
     }
     dnnl::post_ops post_ops;
+    if (params().gemm.alpha != 1) {
+      post_ops.append_eltwise(1.0f, dnnl::algorithm::eltwise_linear, params().gemm.alpha, 0);
+    }
     if (call_.has_input(kResidual)) post_ops.append_sum(1.0f);
     onednn::AppendPostOp(params().activation, &post_ops);
     dnnl::primitive_attr attributes;
@@ -268,7 +272,7 @@ class OneDnnMatMul : public PreparedKernel {
 
 bool OneDnnMatMulSupports(const KernelCall& call) {
   const auto* params = std::get_if<FusedMatMulParams>(&call.params);
-  if (params == nullptr || !call.All(DType::kFloat32) || params->gemm.alpha != 1) return false;
+  if (params == nullptr || !call.All(DType::kFloat32) || params->gemm.alpha == 0) return false;
   const std::optional<Sizes> sizes = SizesOf(call);
   if (!sizes || call.outputs[0].shape.num_elements() == 0 || sizes->k == 0) return false;
   if (call.has_input(kBias)) {

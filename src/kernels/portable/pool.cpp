@@ -63,17 +63,36 @@ class PoolKernel : public PreparedKernel {
     return taps;
   }
 
+  // The taps of one position are gathered in rounds of at most kTaps pointers.
   void PoolOne(const float* x, const Taps& high, const Taps& wide, float* y) const {
+    constexpr size_t kTaps = 64;
+    const float* taps[kTaps + 1];
+    size_t count = 0;
+    bool begun = false;
     const bool max = params_.kind == kernels::PoolKind::kMax;
-    std::fill(y, y + channels_, max ? -std::numeric_limits<float>::infinity() : 0.0f);
+    const auto reduce = [&] {
+      if (begun) taps[count++] = y;
+      max ? simd::MaxOf(taps, count, y, channels_)
+          : simd::ScaledSumOf(taps, count, 1.0f, y, channels_);
+      begun = true;
+      count = 0;
+    };
+    const int64_t counted = high.counted * wide.counted;
+    const float factor = counted > 0 ? 1.0f / static_cast<float>(counted) : 1.0f;
     for (int64_t h = high.first; h < high.last; h += high.step) {
       for (int64_t w = wide.first; w < wide.last; w += wide.step) {
-        const float* tap = x + (h * in_[kWidth] + w) * channels_;
-        max ? simd::AccumulateMax(tap, y, channels_) : simd::Accumulate(tap, y, channels_);
+        taps[count++] = x + (h * in_[kWidth] + w) * channels_;
+        if (count == kTaps) reduce();
       }
     }
-    const int64_t counted = high.counted * wide.counted;
-    if (!max && counted > 0) simd::Scale(1.0f / static_cast<float>(counted), y, channels_);
+    if (!begun && count == 0) {
+      std::fill(y, y + channels_, max ? -std::numeric_limits<float>::infinity() : 0.0f);
+    } else if (!max && !begun) {
+      simd::ScaledSumOf(taps, count, factor, y, channels_);
+    } else {
+      if (count > 0) reduce();
+      if (!max) simd::Scale(factor, y, channels_);
+    }
   }
 
   const kernels::PoolParams params_;

@@ -26,8 +26,9 @@ void Affine(const float* x, const float* scale, const float* shift, size_t step,
 void MultiplyAccumulate(const float* x, const float* w, float* y, size_t count, size_t w_step = 1);
 // y[i] += x[i]
 void Accumulate(const float* x, float* y, size_t count);
-// y[i] = max(y[i], x[i])
-void AccumulateMax(const float* x, float* y, size_t count);
+// y[i] = the largest of taps[t][i], or their sum times factor.
+void MaxOf(const float* const* taps, size_t num_taps, float* y, size_t count);
+void ScaledSumOf(const float* const* taps, size_t num_taps, float factor, float* y, size_t count);
 // y[i] *= factor
 void Scale(float factor, float* y, size_t count);
 

@@ -92,8 +92,59 @@ void AccumulateRun(const float* x, float* y, size_t count) {
   Zip(x, 1, y, 1, y, count, [](V p, V q) HWY_ATTR { return hn::Add(p, q); });
 }
 
-void AccumulateMaxRun(const float* x, float* y, size_t count) {
-  Zip(x, 1, y, 1, y, count, [](V p, V q) HWY_ATTR { return WithNan(p, q, hn::Max(p, q)); });
+// y[i] = finish(taps[0][i] combined with all others).
+template <typename Combine, typename Finish>
+HWY_INLINE void Reduce(const float* const* taps, size_t num_taps, float* y, size_t count,
+                       Combine combine, Finish finish) {
+  const D d;
+  const size_t lanes = hn::Lanes(d);
+  size_t i = 0;
+  for (; i + 4 * lanes <= count; i += 4 * lanes) {
+    V v0 = hn::LoadU(d, taps[0] + i);
+    V v1 = hn::LoadU(d, taps[0] + i + lanes);
+    V v2 = hn::LoadU(d, taps[0] + i + 2 * lanes);
+    V v3 = hn::LoadU(d, taps[0] + i + 3 * lanes);
+    for (size_t t = 1; t < num_taps; ++t) {
+      const float* tap = taps[t] + i;
+      v0 = combine(v0, hn::LoadU(d, tap));
+      v1 = combine(v1, hn::LoadU(d, tap + lanes));
+      v2 = combine(v2, hn::LoadU(d, tap + 2 * lanes));
+      v3 = combine(v3, hn::LoadU(d, tap + 3 * lanes));
+    }
+    hn::StoreU(finish(v0), d, y + i);
+    hn::StoreU(finish(v1), d, y + i + lanes);
+    hn::StoreU(finish(v2), d, y + i + 2 * lanes);
+    hn::StoreU(finish(v3), d, y + i + 3 * lanes);
+  }
+  for (; i + lanes <= count; i += lanes) {
+    V v = hn::LoadU(d, taps[0] + i);
+    for (size_t t = 1; t < num_taps; ++t) v = combine(v, hn::LoadU(d, taps[t] + i));
+    hn::StoreU(finish(v), d, y + i);
+  }
+  if (i == count) return;
+  HWY_ALIGN float rest[hn::MaxLanes(D())] = {};
+  const auto load = [&](const float* tap) HWY_ATTR {
+    for (size_t j = i; j < count; ++j) rest[j - i] = tap[j];
+    return hn::Load(d, rest);
+  };
+  V v = load(taps[0]);
+  for (size_t t = 1; t < num_taps; ++t) v = combine(v, load(taps[t]));
+  hn::Store(finish(v), d, rest);
+  for (size_t j = i; j < count; ++j) y[j] = rest[j - i];
+}
+
+void MaxOfRun(const float* const* taps, size_t num_taps, float* y, size_t count) {
+  Reduce(
+      taps, num_taps, y, count, [](V p, V q) HWY_ATTR { return WithNan(p, q, hn::Max(p, q)); },
+      [](V v) HWY_ATTR { return v; });
+}
+
+void ScaledSumOfRun(const float* const* taps, size_t num_taps, float factor, float* y,
+                    size_t count) {
+  const V factors = hn::Set(D(), factor);
+  Reduce(
+      taps, num_taps, y, count, [](V p, V q) HWY_ATTR { return hn::Add(p, q); },
+      [factors](V v) HWY_ATTR { return hn::Mul(v, factors); });
 }
 
 }  // namespace kheya::simd::HWY_NAMESPACE
@@ -106,7 +157,8 @@ HWY_EXPORT(BinaryRun);
 HWY_EXPORT(AffineRun);
 HWY_EXPORT(MultiplyAccumulateRun);
 HWY_EXPORT(AccumulateRun);
-HWY_EXPORT(AccumulateMaxRun);
+HWY_EXPORT(MaxOfRun);
+HWY_EXPORT(ScaledSumOfRun);
 
 void Binary(BinaryOp op, const float* a, size_t a_step, const float* b, size_t b_step, float* y,
             size_t count) {
@@ -126,8 +178,12 @@ void Accumulate(const float* x, float* y, size_t count) {
   HWY_DYNAMIC_DISPATCH(AccumulateRun)(x, y, count);
 }
 
-void AccumulateMax(const float* x, float* y, size_t count) {
-  HWY_DYNAMIC_DISPATCH(AccumulateMaxRun)(x, y, count);
+void MaxOf(const float* const* taps, size_t num_taps, float* y, size_t count) {
+  HWY_DYNAMIC_DISPATCH(MaxOfRun)(taps, num_taps, y, count);
+}
+
+void ScaledSumOf(const float* const* taps, size_t num_taps, float factor, float* y, size_t count) {
+  HWY_DYNAMIC_DISPATCH(ScaledSumOfRun)(taps, num_taps, factor, y, count);
 }
 
 void Scale(float factor, float* y, size_t count) {

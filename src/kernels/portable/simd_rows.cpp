@@ -102,6 +102,10 @@ void LrnRun(const float* x, const float* sums, float alpha, float beta, float bi
   const size_t lanes = hn::Lanes(d);
   size_t i = 0;
   const auto power = [=](V base) HWY_ATTR {
+    if (beta == 0.75f) {
+      const V root = hn::Sqrt(base);
+      return hn::Div(hn::Set(d, 1.0f), hn::Mul(root, hn::Sqrt(root)));
+    }
     return hn::Exp(d, hn::Mul(hn::Set(d, -beta), hn::Log(d, base)));
   };
   for (; i + lanes <= count; i += lanes) {
