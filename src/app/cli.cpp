@@ -1,10 +1,16 @@
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <iterator>
 #include <string>
+#include <string_view>
 
 #include "app/command.h"
 #include "app/terminal.h"
+#include "base/string_util.h"
 #include "base/version.h"
 
 namespace kheya {
@@ -53,9 +59,32 @@ int Report(const Status& status) {
              : GetStatusCodeInfo(status.code()).exit_code;
 }
 
+bool IsCommand(std::string_view name) {
+  return std::any_of(std::begin(kCommands), std::end(kCommands),
+                     [&](const Command& command) { return name == command.name; });
+}
+
+int ReportUnknownCommand(std::string_view name) {
+  std::string known;
+  for (const Command& command : kCommands) {
+    known += (known.empty() ? "" : ", ") + std::string(command.name);
+  }
+  PrintError(fmt::format("found command '{}', expected one of {}", Abbreviate(name), known));
+  PrintHint("see kheya --help");
+  return kExitUsage;
+}
+
+// CLI11 begins its sentences with a capital.
+std::string Uncapitalized(std::string text) {
+  if (text.size() > 1 && text[1] >= 'a' && text[1] <= 'z' && text[0] >= 'A' && text[0] <= 'Z') {
+    text[0] = static_cast<char>(text[0] - 'A' + 'a');
+  }
+  return text;
+}
+
 int ReportUsage(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-  PrintError(error.what());
+  PrintError(Uncapitalized(error.what()));
   std::string name = "kheya";
   for (const CLI::App* sub : app.get_subcommands()) name += " " + sub->get_name();
   PrintHint("see " + name + " --help");
@@ -69,6 +98,7 @@ int RunCli(int argc, char** argv) {
   app.set_version_flag("--version", std::string("kheya ") + kVersion);
   app.require_subcommand(1);
   app.footer("Each command has a --help with an example. NO_COLOR is respected.");
+  if (argc > 1 && argv[1][0] != '-' && !IsCommand(argv[1])) return ReportUnknownCommand(argv[1]);
   CommandBody body;
   for (const Command& command : kCommands) {
     CLI::App* sub = app.add_subcommand(command.name, command.summary);

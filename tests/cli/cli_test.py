@@ -1,0 +1,289 @@
+#!/usr/bin/env python3
+"""Tests of the command line. Usage: cli_test.py KHEYA [unittest's arguments]
+
+tests/cases/cli/*.json hold commands with what they must answer: a list of objects with
+  name     what is tested
+  args     after `kheya`; {first}, {fashion}, {add}, {unknown}, {pictures}, {cases} and {tmp} are paths
+  exit     the exit code, 0 when left out
+  stdout, stderr   regular expressions, each to be found; [] for none: nothing must be printed
+  keys     the keys that stdout, a JSON object, must have
+  equal    members that it must have with these values
+Here are the tests that need more than one command.
+"""
+import json
+import os
+import pathlib
+import pty
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import files
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+KHEYA = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else None
+CASES = ROOT / "tests" / "cases" / "cli"
+FIRST = ROOT / "examples" / "first" / "first.onnx"
+FASHION = ROOT / "examples" / "fashion" / "fashion.onnx"
+PICTURES = ROOT / "examples" / "fashion" / "pictures"
+DATASET = pathlib.Path("/usr/share/datasets/fashion-mnist")
+LIMIT = 300  # seconds until a command counts as hung
+
+
+def run(*args, **environment):
+    env = {k: v for k, v in os.environ.items() if not k.startswith("KHEYA_") and k != "NO_COLOR"}
+    return subprocess.run([KHEYA, *map(str, args)], capture_output=True, text=True, timeout=LIMIT,
+                          stdin=subprocess.DEVNULL, env=env | environment, check=False)
+
+
+def flat(nested):
+    return [x for item in nested for x in flat(item)] if isinstance(nested, list) else [nested]
+
+
+class Scratch(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.tmp = pathlib.Path(tempfile.mkdtemp(prefix="kheya-cli-"))
+        cls.add = cls.tmp / "add.onnx"
+        cls.add.write_bytes(files.onnx_model("Add", ["a", "b"], "sum", ["rows", 2]))
+        cls.unknown = cls.tmp / "unknown.onnx"
+        cls.unknown.write_bytes(files.onnx_model("NoSuchOperator", ["a"], "out", [2]))
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.tmp)
+
+    def ok(self, *args):
+        done = run(*args)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+
+class CaseFiles(Scratch):
+    def check(self, case):
+        paths = {"first": FIRST, "fashion": FASHION, "add": self.add, "unknown": self.unknown,
+                 "pictures": PICTURES, "cases": CASES, "tmp": self.tmp}
+        args = [re.sub(r"\{(\w+)\}", lambda m: str(paths.get(m[1], m[0])), a) for a in case["args"]]
+        done = run(*args)
+        what = f"$ kheya {' '.join(args)}\n{done.stdout}\n{done.stderr}"
+        self.assertEqual(done.returncode, case.get("exit", 0), what)
+        for stream in ("stdout", "stderr"):
+            text = getattr(done, stream)
+            self.assertNotIn("\033", text, "an escape sequence without a terminal\n" + what)
+            if case.get(stream) == []:
+                self.assertEqual(text, "", what)
+            for pattern in case.get(stream, []):
+                self.assertRegex(text, re.compile(pattern, re.M), what)
+        if "keys" in case or "equal" in case:
+            answer = json.loads(done.stdout)
+            self.assertEqual([k for k in case.get("keys", []) if k not in answer], [], what)
+            for key, value in case.get("equal", {}).items():
+                self.assertEqual(answer.get(key), value, what)
+
+    def test_cases(self):
+        known = {"name", "args", "exit", "stdout", "stderr", "keys", "equal"}
+        paths = sorted(CASES.glob("*.json"))
+        self.assertTrue(paths, f"found no cases in {CASES}")
+        for path in paths:
+            for case in json.loads(path.read_text()):
+                with self.subTest(f"{path.stem}: {case['name']}"):
+                    self.assertLessEqual(set(case), known)
+                    self.check(case)
+
+
+class Help(Scratch):
+    def test_every_command_shows_an_example_of_itself(self):
+        listing = self.ok("--help").split("Subcommands:")[1]
+        commands = re.findall(r"^  (\w+) ", listing, re.M)
+        self.assertEqual(commands, ["inspect", "run", "bench", "evaluate", "serve", "devices",
+                                    "completion"])
+        for command in commands:
+            text = self.ok(command, "--help")
+            self.assertRegex(text, rf"Example:\n(.*\n)*?.*kheya {command}")
+
+
+class Inputs(Scratch):
+    """Whichever way an input is given, the answer is the same."""
+
+    def test_formats_of_tensors(self):
+        a, b = ([2, 2], [1.0, -2.5, 3.0, 0.25]), ([2, 2], [10.0, 20.0, 30.0, 40.0])
+        for name, (dims, values) in (("a", a), ("b", b)):
+            (self.tmp / f"{name}.npy").write_bytes(files.npy(dims, values))
+            (self.tmp / f"{name}.pb").write_bytes(files.tensor_proto(dims, values))
+            (self.tmp / f"{name}.json").write_text(json.dumps([values[:2], values[2:]]))
+        files.npz(self.tmp / "ab.npz", {"a": a, "b": b})
+        given = {"json": ["a=[[1, -2.5], [3, 0.25]]", "b=[[10, 20], [30, 40]]"],
+                 ".npy": [f"a=@{self.tmp}/a.npy", f"b=@{self.tmp}/b.npy"],
+                 ".pb": [f"a=@{self.tmp}/a.pb", f"b=@{self.tmp}/b.pb"],
+                 ".json": [f"a=@{self.tmp}/a.json", f"b=@{self.tmp}/b.json"],
+                 ".npz": [f"@{self.tmp}/ab.npz"],
+                 "mixed": [f"b=@{self.tmp}/b.npy", "a=[[1, -2.5], [3, 0.25]]"]}
+        for kind, inputs in given.items():
+            with self.subTest(kind):
+                flags = [word for text in inputs for word in ("--input", text)]
+                answer = json.loads(self.ok("run", self.add, *flags, "--json"))
+                self.assertEqual(answer["outputs"]["sum"]["shape"], [2, 2])
+                self.assertEqual(answer["outputs"]["sum"]["dtype"], "float32")
+                self.assertEqual(flat(answer["outputs"]["sum"]["data"]), [11.0, 17.5, 33.0, 40.25])
+
+    def test_a_png_is_what_its_pixels_are(self):
+        pixels = [[(x * 9 + y * 5) % 256 for x in range(28)] for y in range(28)]
+        (self.tmp / "picture.png").write_bytes(files.gray_png(pixels))
+        spec = re.search(rb'\{"version": 1.*?\}', FASHION.read_bytes(), re.S)
+        self.assertIsNotNone(spec)
+        spec = json.loads(spec[0])
+        values = [(v * spec["scale"] - spec["mean"][0]) / spec["std"][0]
+                  for row in pixels for v in row]
+        (self.tmp / "picture.npy").write_bytes(files.npy([1, 1, 28, 28], values))
+        answers = []
+        for ending in ("png", "npy"):
+            text = self.ok("run", FASHION, "--input", f"@{self.tmp}/picture.{ending}", "--json")
+            answers.append(flat(json.loads(text)["outputs"]["logits"]["data"]))
+        for one, other in zip(*answers):
+            self.assertAlmostEqual(one, other, delta=1e-4)
+
+    def test_random_inputs_repeat(self):
+        once = self.ok("run", FASHION, "--random", "7", "--json")
+        self.assertEqual(once, self.ok("run", FASHION, "--random", "7", "--json"))
+        self.assertNotEqual(once, self.ok("run", FASHION, "--random", "8", "--json"))
+
+    def test_output_dir_round_trip(self):
+        folder = self.tmp / "out"
+        text = self.ok("run", self.add, "--input", "a=[[1, 2]]", "--input", "b=[[0.5, 0.25]]",
+                       "--output-dir", folder)
+        self.assertRegex(text, r"^Prediction: \[\[1\.5, ?2\.25\]\]\n$")
+        written = list(folder.iterdir())
+        self.assertEqual([path.suffix for path in written], [".npy"])
+        self.assertEqual(files.read_npy(written[0]), ([1, 2], [1.5, 2.25]))
+        again = self.ok("run", self.add, "--input", f"a=@{written[0]}", "--input", "b=[[1, 1]]")
+        self.assertRegex(again, r"^Prediction: \[\[2\.5, ?3\.25\]\]\n$")
+
+    def test_top_agrees_with_the_scores(self):
+        logits = flat(json.loads(self.ok("run", FASHION, "--random", "3", "--json"))
+                      ["outputs"]["logits"]["data"])
+        top = json.loads(self.ok("run", FASHION, "--random", "3", "--top", "10", "--json"))["top"]
+        self.assertEqual(len(top), 1)
+        order = sorted(range(10), key=lambda i: -logits[i])
+        self.assertEqual([entry["index"] for entry in top[0]], order)
+        self.assertAlmostEqual(sum(entry["score"] for entry in top[0]), 1.0, delta=1e-5)
+        self.assertTrue(all(entry["label"] for entry in top[0]))
+
+    def test_threads_and_tactics_agree(self):
+        def logits(*flags):
+            text = self.ok("run", FASHION, "--random", "5", "--json", *flags)
+            return flat(json.loads(text)["outputs"]["logits"]["data"])
+
+        reference = logits("--tactics", "reference")
+        for flags in (["--threads", "1"], ["--threads", "2"], ["--tactics", "portable"]):
+            for found, expected in zip(logits(*flags), reference):
+                self.assertAlmostEqual(found, expected, delta=1e-3, msg=flags)
+
+
+class Evaluate(Scratch):
+    @unittest.skipUnless(DATASET.exists(), "the package dataset-fashion-mnist is not installed")
+    def test_fashion_mnist(self):
+        answer = json.loads(self.ok("evaluate", FASHION, "--data", DATASET, "--json"))
+        self.assertEqual(answer["count"], 10000)
+        self.assertGreaterEqual(answer["accuracy"], 0.92)
+        self.assertEqual(answer["accuracy"], answer["correct"] / answer["count"])
+
+    def test_picture_folders(self):
+        for label in ("Trouser", "Pullover", "Ankle boot"):
+            (self.tmp / "data" / label).mkdir(parents=True)
+            name = label.lower().replace(" ", "-") + ".png"
+            shutil.copy(PICTURES / name, self.tmp / "data" / label)
+        answer = json.loads(self.ok("evaluate", FASHION, "--data", self.tmp / "data", "--json"))
+        self.assertEqual((answer["count"], answer["accuracy"]), (3, 1.0))
+
+
+class Terminal(Scratch):
+    """What differs when a person looks on."""
+
+    def on_terminal(self, *args, until, **environment):
+        """Runs with stderr on a terminal until `until` was printed; returns what was."""
+        master, slave = pty.openpty()
+        env = {k: v for k, v in os.environ.items() if k != "NO_COLOR"} | {"TERM": "xterm"}
+        process = subprocess.Popen([KHEYA, *map(str, args)], stdout=subprocess.DEVNULL,
+                                   stderr=slave, stdin=subprocess.DEVNULL, env=env | environment)
+        os.close(slave)
+        seen, end = b"", time.monotonic() + LIMIT
+        try:
+            while until not in seen and time.monotonic() < end:
+                if not select.select([master], [], [], 1)[0]:
+                    continue
+                try:
+                    seen += os.read(master, 4096)
+                except OSError:  # the process has ended
+                    break
+        finally:
+            process.kill()
+            process.wait()
+            os.close(master)
+        return seen.decode(errors="replace")
+
+    def test_errors_are_coloured_unless_no_color_is_set(self):
+        coloured = self.on_terminal("inspect", "nowhere.onnx", until=b"\n")
+        self.assertIn("\033[", coloured)
+        plain = self.on_terminal("inspect", "nowhere.onnx", until=b"\n", NO_COLOR="1")
+        self.assertIn("error: ", plain)
+        self.assertNotIn("\033[", plain)
+
+    def test_a_bar_shows_progress(self):
+        work = ("bench", FASHION, "--threads", "1", "--iterations", "1000000000")
+        self.assertIn("s left", self.on_terminal(*work, until=b"s left"))
+
+    def test_no_bar_without_a_terminal(self):
+        process = subprocess.Popen(
+            [KHEYA, "bench", FASHION, "--threads", "1", "--iterations", "1000000000"],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        time.sleep(4)  # a bar would have come after two
+        process.send_signal(signal.SIGKILL)
+        self.assertEqual(process.communicate()[0], b"")
+
+
+class Completion(Scratch):
+    def complete(self, *words):
+        quoted = " ".join(f"'{word}'" for word in words)
+        script = (f'source <("{KHEYA}" completion bash) && COMP_WORDS=({quoted}) && '
+                  f'COMP_CWORD={len(words) - 1} && _kheya && echo "${{COMPREPLY[*]}}"')
+        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout.split()
+
+    def test_bash_completes(self):
+        self.assertEqual(self.complete("kheya", "ins"), ["inspect"])
+        self.assertIn("--iterations", self.complete("kheya", "bench", "--it"))
+        self.assertNotIn("--iterations", self.complete("kheya", "run", "--"))
+        self.assertEqual(self.complete("kheya", "run", f"{self.tmp}/add"), [str(self.add)])
+
+    def test_other_shells(self):
+        for shell in ("zsh", "fish"):
+            script = self.ok("completion", shell)
+            for word in ("inspect", "evaluate", "kheya"):
+                self.assertIn(word, script)
+            if shutil.which(shell):
+                done = subprocess.run([shell, "-n"], input=script, text=True, check=False,
+                                      capture_output=True)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
+class Graphs(Scratch):
+    def test_dot(self):
+        text = self.ok("inspect", FASHION, "--dot")
+        self.assertRegex(text, r"^digraph ")
+        self.assertEqual(text.count("{"), text.count("}"))
+        if shutil.which("dot"):
+            subprocess.run(["dot", "-Tsvg"], input=text, text=True, check=True,
+                           stdout=subprocess.DEVNULL)
+
+
+if __name__ == "__main__":
+    if KHEYA is None or not KHEYA.exists():
+        sys.exit(__doc__)
+    unittest.main()
