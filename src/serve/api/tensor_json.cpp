@@ -1,0 +1,240 @@
+#include "serve/api/tensor_json.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <type_traits>
+
+#include "base/checked_math.h"
+#include "base/json.h"
+#include "base/string_util.h"
+#include "serve/core/dtype_switch.h"
+
+namespace kheya {
+namespace {
+
+// Room for numbers whose count is not known before the text ends.
+template <typename T>
+class GrowingNumbers {
+ public:
+  // `expected` is how many are likely; more may come.
+  explicit GrowingNumbers(int64_t expected) : expected_(expected) {}
+
+  Result<std::span<T>> Grow(int64_t count) {
+    const int64_t room = std::max({count, expected_, 2 * room_});
+    size_t bytes = 0;
+    if (!CheckedMul(static_cast<size_t>(room), sizeof(T), &bytes)) {
+      return ResourceExhaustedError("{} numbers do not fit in memory", room);
+    }
+    Result<Buffer> buffer = Buffer::Allocate(bytes);
+    if (!buffer.ok()) return UnavailableError("{}", buffer.status().message());
+    if (room_ > 0) std::memcpy(buffer->data(), buffer_->data(), room_ * sizeof(T));
+    *buffer_ = std::move(buffer).value();
+    room_ = room;
+    return std::span<T>(reinterpret_cast<T*>(buffer_->data()), static_cast<size_t>(room));
+  }
+
+  // The numbers so far, as a tensor of `shape`.
+  Result<Tensor> Take(const Shape& shape) {
+    if (shape.num_elements() == 0) return Tensor::Allocate(DTypeOf<T>, shape);
+    return Tensor::Borrow(DTypeOf<T>, shape,
+                          buffer_->bytes().first(shape.num_elements() * sizeof(T)), buffer_);
+  }
+
+ private:
+  const int64_t expected_;
+  std::shared_ptr<Buffer> buffer_ = std::make_shared<Buffer>();
+  int64_t room_ = 0;
+};
+
+// The elements of one row, as a guess at the count of all.
+int64_t LikelyCount(const ValueType& type) {
+  constexpr int64_t kMost = int64_t{1} << 20;
+  int64_t count = 1;
+  if (!type.shape) return count;
+  for (const Dim& dim : *type.shape) {
+    const int64_t size = std::max<int64_t>(dim.maybe().value_or(1), 1);
+    if (!CheckedMul(count, size, &count) || count > kMost) return kMost;
+  }
+  return count;
+}
+
+template <typename T>
+Result<Tensor> ReadNumbers(JsonReader& reader, int64_t expected) {
+  GrowingNumbers<T> numbers(expected);
+  KHEYA_ASSIGN_OR_RETURN(const std::vector<int64_t> dims,
+                         reader.ReadNumbers<T>([&](int64_t count) { return numbers.Grow(count); }));
+  KHEYA_ASSIGN_OR_RETURN(const Shape shape, Shape::Create(dims));
+  return numbers.Take(shape);
+}
+
+// float16 and bfloat16 through float32.
+template <typename T>
+Result<Tensor> ReadSmallFloats(JsonReader& reader, int64_t expected) {
+  KHEYA_ASSIGN_OR_RETURN(const Tensor wide, ReadNumbers<float>(reader, expected));
+  KHEYA_ASSIGN_OR_RETURN(Tensor out, Tensor::Allocate(DTypeOf<T>, wide.shape()));
+  const std::span<const float> from = wide.data<float>();
+  const std::span<T> to = out.mutable_data<T>();
+  for (size_t i = 0; i < from.size(); ++i) {
+    to[i] = T(from[i]);
+    if (std::isfinite(from[i]) && !std::isfinite(float(to[i]))) {
+      return OutOfRangeError("found {}, which does not fit in {}", from[i], DTypeName(DTypeOf<T>));
+    }
+  }
+  return out;
+}
+
+Result<Tensor> ReadStrings(JsonReader& reader) {
+  std::vector<std::string> strings;
+  KHEYA_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, reader.ReadStrings(&strings));
+  KHEYA_ASSIGN_OR_RETURN(const Shape shape, Shape::Create(dims));
+  KHEYA_ASSIGN_OR_RETURN(Tensor out, Tensor::Allocate(DType::kString, shape));
+  std::move(strings.begin(), strings.end(), out.mutable_data<std::string>().begin());
+  return out;
+}
+
+// A tensor of the shape that the text has.
+Result<Tensor> ReadAsNested(JsonReader& reader, DType dtype, int64_t expected) {
+  switch (dtype) {
+    case DType::kString:
+      return ReadStrings(reader);
+    case DType::kBool:
+      return ReadNumbers<bool>(reader, expected);
+    case DType::kFloat16:
+      return ReadSmallFloats<Float16>(reader, expected);
+    case DType::kBFloat16:
+      return ReadSmallFloats<BFloat16>(reader, expected);
+    default:
+      break;
+  }
+  Result<Tensor> tensor = Tensor();
+  KHEYA_RETURN_IF_ERROR(SwitchNumeric(dtype, [&]<typename T>(T) {
+    tensor = ReadNumbers<T>(reader, expected);
+    return OkStatus();
+  }));
+  return tensor;
+}
+
+template <typename T>
+void AppendNumber(T value, std::string* out) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (!std::isfinite(value)) {
+      out->append("null");
+      return;
+    }
+  }
+  char digits[32];
+  const char* end = std::to_chars(digits, digits + sizeof(digits), value).ptr;
+  const std::string_view text(digits, static_cast<size_t>(end - digits));
+  out->append(text);
+  if constexpr (std::is_floating_point_v<T>) {
+    if (text.find_first_of(".e") == std::string_view::npos) out->append(".0");
+  }
+}
+
+// One appender for each type: (tensor, first, count, out) writes "1,2,3".
+template <typename T>
+void AppendNumbers(const Tensor& tensor, int64_t first, int64_t count, std::string* out) {
+  const std::span<const T> values = tensor.data<T>().subspan(first, count);
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (i > 0) out->push_back(',');
+    if constexpr (std::is_same_v<T, std::string>) {
+      AppendJsonString(values[i], out);
+    } else if constexpr (std::is_same_v<T, bool>) {
+      out->append(values[i] ? "true" : "false");
+    } else if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
+      AppendNumber(float(values[i]), out);
+    } else {
+      AppendNumber(values[i], out);
+    }
+  }
+}
+
+using Appender = void (*)(const Tensor&, int64_t first, int64_t count, std::string*);
+
+Result<Appender> AppenderOf(const Tensor& tensor) {
+  switch (tensor.dtype()) {
+    case DType::kBool:
+      return &AppendNumbers<bool>;
+    case DType::kFloat16:
+      return &AppendNumbers<Float16>;
+    case DType::kBFloat16:
+      return &AppendNumbers<BFloat16>;
+    case DType::kString:
+      break;
+    default: {
+      Appender appender = nullptr;
+      KHEYA_RETURN_IF_ERROR(SwitchNumeric(tensor.dtype(), [&]<typename T>(T) {
+        appender = &AppendNumbers<T>;
+        return OkStatus();
+      }));
+      return appender;
+    }
+  }
+  for (const std::string& text : tensor.data<std::string>()) {
+    if (!IsValidUtf8(text)) {
+      return InvalidArgumentError("found bytes that are not utf-8, which only binary data carries");
+    }
+  }
+  return &AppendNumbers<std::string>;
+}
+
+void AppendNested(const Tensor& tensor, Appender append, int axis, int64_t first, int64_t count,
+                  std::string* out) {
+  const int64_t size = tensor.shape()[axis];
+  out->push_back('[');
+  if (axis + 1 == tensor.shape().rank()) {
+    append(tensor, first, size, out);
+  } else {
+    const int64_t step = size == 0 ? 0 : count / size;
+    for (int64_t i = 0; i < size; ++i) {
+      if (i > 0) out->push_back(',');
+      AppendNested(tensor, append, axis + 1, first + i * step, step, out);
+    }
+  }
+  out->push_back(']');
+}
+
+}  // namespace
+
+Result<Tensor> ReadJsonTensor(JsonReader& reader, const ValueType& type) {
+  KHEYA_ASSIGN_OR_RETURN(Tensor tensor, ReadAsNested(reader, type.dtype, LikelyCount(type)));
+  if (type.shape && !Matches(*type.shape, tensor.shape())) {
+    return InvalidArgumentError("found shape {}, expected {}", tensor.shape().ToString(),
+                                ToString(*type.shape));
+  }
+  return tensor;
+}
+
+Result<Tensor> ReadJsonElements(JsonReader& reader, DType dtype, const Shape& shape) {
+  constexpr int64_t kMost = int64_t{1} << 20;
+  const int64_t expected = std::clamp<int64_t>(shape.num_elements(), 1, kMost);
+  KHEYA_ASSIGN_OR_RETURN(Tensor tensor, ReadAsNested(reader, dtype, expected));
+  if (tensor.num_elements() != shape.num_elements()) {
+    return InvalidArgumentError("found {} elements, expected {} for shape {}",
+                                tensor.num_elements(), shape.num_elements(), shape.ToString());
+  }
+  return tensor.Reshaped(shape);
+}
+
+Status AppendJsonElements(const Tensor& tensor, std::string* out) {
+  KHEYA_ASSIGN_OR_RETURN(const Appender append, AppenderOf(tensor));
+  out->push_back('[');
+  append(tensor, 0, tensor.num_elements(), out);
+  out->push_back(']');
+  return OkStatus();
+}
+
+Status AppendJsonTensor(const Tensor& tensor, std::string* out) {
+  KHEYA_ASSIGN_OR_RETURN(const Appender append, AppenderOf(tensor));
+  if (tensor.shape().rank() == 0) {
+    append(tensor, 0, 1, out);
+  } else {
+    AppendNested(tensor, append, 0, 0, tensor.num_elements(), out);
+  }
+  return OkStatus();
+}
+
+void AppendJsonString(std::string_view text, std::string* out) { out->append(Json(text).Dump()); }
+
+}  // namespace kheya

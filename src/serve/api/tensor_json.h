@@ -1,0 +1,33 @@
+// Tensors in JSON: numbers go from the text straight into the tensor, and back.
+#ifndef KHEYA_SERVE_API_TENSOR_JSON_H_
+#define KHEYA_SERVE_API_TENSOR_JSON_H_
+
+#include <string>
+
+#include "base/json_reader.h"
+#include "base/status.h"
+#include "tensor/value.h"
+
+namespace kheya {
+
+// Reads nested arrays as an instance of `type`, a tensor; the nesting is the shape. Integers may
+// stand for floats, and 0 and 1 for booleans. InvalidArgument with the shape that was found and the
+// one that was expected; OutOfRange for numbers that the type cannot hold.
+Result<Tensor> ReadJsonTensor(JsonReader& reader, const ValueType& type);
+
+// Reads the elements of a tensor of known type and shape, in row-major order, nested in any way
+// that has that many. InvalidArgument when the count differs.
+Result<Tensor> ReadJsonElements(JsonReader& reader, DType dtype, const Shape& shape);
+
+// Appends the elements as one flat array, or nested as the shape says (a scalar: a bare value).
+// Floats have the fewest digits that give the same bits back; NaN and infinities, which JSON lacks,
+// are null. InvalidArgument for strings that are not UTF-8, which only the binary form can carry.
+Status AppendJsonElements(const Tensor& tensor, std::string* out);
+Status AppendJsonTensor(const Tensor& tensor, std::string* out);
+
+// `text` as a JSON string, with its quotes.
+void AppendJsonString(std::string_view text, std::string* out);
+
+}  // namespace kheya
+
+#endif  // KHEYA_SERVE_API_TENSOR_JSON_H_

@@ -1,0 +1,60 @@
+#include "serve/core/served_model.h"
+
+namespace kheya {
+namespace {
+
+std::optional<size_t> FindByName(const std::vector<TensorInfo>& infos, std::string_view name) {
+  for (size_t i = 0; i < infos.size(); ++i) {
+    if (infos[i].name == name) return i;
+  }
+  return std::nullopt;
+}
+
+Status CheckServable(const char* role, const std::vector<TensorInfo>& infos) {
+  for (const TensorInfo& info : infos) {
+    if (!info.type.is_tensor() || GetDTypeInfo(info.type.dtype).kserve[0] == '\0') {
+      return UnimplementedError("{} '{}' is {}, which a request cannot carry", role, info.name,
+                                info.type.ToString());
+    }
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+ServedModel::ServedModel(std::string name, std::string version,
+                         std::shared_ptr<CompiledModel> compiled)
+    : name_(std::move(name)), version_(std::move(version)), compiled_(std::move(compiled)) {}
+
+Result<std::shared_ptr<ServedModel>> ServedModel::Create(std::string name, std::string version,
+                                                         std::shared_ptr<CompiledModel> compiled) {
+  std::shared_ptr<ServedModel> model(
+      new ServedModel(std::move(name), std::move(version), std::move(compiled)));
+  for (Status status :
+       {CheckServable("input", model->inputs()), CheckServable("output", model->outputs())}) {
+    if (!status.ok()) return std::move(status).WithContext("model '{}'", model->name_);
+  }
+  return model;
+}
+
+std::optional<size_t> ServedModel::FindInput(std::string_view name) const {
+  return FindByName(inputs(), name);
+}
+
+std::optional<size_t> ServedModel::FindOutput(std::string_view name) const {
+  return FindByName(outputs(), name);
+}
+
+Status ServedModel::CheckReady() const {
+  switch (state()) {
+    case ModelState::kReady:
+      return OkStatus();
+    case ModelState::kLoading:
+      return UnavailableError("model '{}' is still loading", name_);
+    case ModelState::kUnavailable:
+      break;
+  }
+  return UnavailableError("model '{}' is not available", name_);
+}
+
+}  // namespace kheya
