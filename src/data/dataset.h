@@ -43,8 +43,9 @@ struct DatasetOptions {
 // What `path` is decides:
 // - a folder with IDX files by the names of MNIST (t10k-images-idx3-ubyte and -labels-idx1-ubyte,
 //   also .gz): gray pictures, preprocessed by `spec`;
-// - a folder with one folder of pictures for each class, named by label of the spec, by class
-//   index, or else numbered in the order of their names: preprocessed by `spec`;
+// - a folder with one folder of pictures for each class, preprocessed by `spec`. Folders are named
+//   by label of the spec (case and signs do not matter: "t-shirt-top" is "T-shirt/top") or all by
+//   class index; when the spec has no labels, they are numbered in the order of their names;
 // - an .npz file with the arrays x and y (or images and labels): x [count, ...] as it is, or
 //   preprocessed when it is uint8 pictures [count, height, width(, channels)] and the spec has a
 //   size; y [count] of integers.

@@ -23,13 +23,14 @@ Status TopKAccuracy::Add(const Tensor& scores, std::span<const int64_t> labels) 
     return InvalidArgumentError("found scores {}, expected float32[{},classes]",
                                 scores.TypeString(), labels.size());
   }
+  for (const int64_t label : labels) {
+    if (label < 0 || label >= shape[1]) {
+      return InvalidArgumentError("found the label {}, expected 0 to {}", label, shape[1] - 1);
+    }
+  }
   const auto classes = static_cast<size_t>(shape[1]);
   const std::span<const float> all = scores.data<float>();
   for (size_t row = 0; row < labels.size(); ++row) {
-    if (labels[row] < 0 || labels[row] >= shape[1]) {
-      return InvalidArgumentError("found the label {}, expected 0 to {}", labels[row],
-                                  shape[1] - 1);
-    }
     const std::span<const float> of_row = all.subspan(row * classes, classes);
     const auto label = static_cast<size_t>(labels[row]);
     if (!std::isnan(of_row[label]) && RankOf(of_row, label) < k_) ++correct_;

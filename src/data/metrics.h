@@ -16,7 +16,7 @@ class TopKAccuracy {
  public:
   explicit TopKAccuracy(int64_t k) : k_(k) {}
   // `scores`: float32 [batch, classes], or [batch, classes, 1, 1]; one label a row.
-  // InvalidArgument when they do not fit, or a label is not a class.
+  // InvalidArgument, counting none of them, when they do not fit or a label is not a class.
   Status Add(const Tensor& scores, std::span<const int64_t> labels);
   int64_t count() const { return count_; }
   int64_t correct() const { return correct_; }

@@ -33,11 +33,41 @@ Result<std::vector<std::string>> List(const std::string& folder, bool folders) {
   return names;
 }
 
-int64_t ClassIndex(const ModelSpec& spec, const std::string& name, int64_t place) {
-  const auto label = std::find(spec.labels.begin(), spec.labels.end(), name);
-  if (label != spec.labels.end()) return label - spec.labels.begin();
-  const Result<int64_t> number = ParseInt64(name);
-  return number.ok() && *number >= 0 ? *number : place;
+// Letters and digits in lower case, everything else as one '-': "T-shirt/top" is "t-shirt-top",
+// since no folder can have a slash in its name.
+std::string Slug(std::string_view name) {
+  std::string slug;
+  for (const char c : ToLower(name)) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c & 0x80) != 0;
+    if (plain || slug.empty() || slug.back() != '-') slug.push_back(plain ? c : '-');
+  }
+  return slug;
+}
+
+// The class of each folder; see OpenDataset.
+Result<std::vector<int64_t>> ClassIndices(const ModelSpec& spec,
+                                          const std::vector<std::string>& folders) {
+  std::vector<int64_t> indices;
+  const auto all_numbers = std::all_of(folders.begin(), folders.end(), [](const auto& name) {
+    const Result<int64_t> number = ParseInt64(name);
+    return number.ok() && *number >= 0;
+  });
+  for (const std::string& folder : folders) {
+    const auto label =
+        std::find_if(spec.labels.begin(), spec.labels.end(),
+                     [&](const std::string& label) { return Slug(label) == Slug(folder); });
+    if (label != spec.labels.end()) {
+      indices.push_back(label - spec.labels.begin());
+    } else if (all_numbers) {
+      indices.push_back(*ParseInt64(folder));
+    } else if (spec.labels.empty()) {
+      indices.push_back(static_cast<int64_t>(indices.size()));
+    } else {
+      return InvalidArgumentError("found the folder '{}', expected a label of the model, as '{}'",
+                                  EscapeControls(Abbreviate(folder)), spec.labels[0]);
+    }
+  }
+  return indices;
 }
 
 class PictureFolder : public Dataset {
@@ -78,6 +108,7 @@ class PictureFolder : public Dataset {
 Result<std::unique_ptr<Dataset>> OpenPictureFolder(const std::string& folder,
                                                    const ModelSpec& spec) {
   KHEYA_ASSIGN_OR_RETURN(const std::vector<std::string> classes, List(folder, true));
+  KHEYA_ASSIGN_OR_RETURN(const std::vector<int64_t> labels, ClassIndices(spec, classes));
   std::vector<Sample> samples;
   for (size_t c = 0; c < classes.size(); ++c) {
     const std::string class_folder = folder + "/" + classes[c];
@@ -85,8 +116,7 @@ Result<std::unique_ptr<Dataset>> OpenPictureFolder(const std::string& folder,
     if (samples.size() + files.size() > kMaxSamples) {
       return ResourceExhaustedError("found over {} files", kMaxSamples);
     }
-    const int64_t label = ClassIndex(spec, classes[c], static_cast<int64_t>(c));
-    for (const std::string& file : files) samples.push_back({class_folder + "/" + file, label});
+    for (const std::string& file : files) samples.push_back({class_folder + "/" + file, labels[c]});
   }
   if (samples.empty()) {
     return InvalidArgumentError("found neither IDX files nor a folder of pictures for each class");

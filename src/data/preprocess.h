@@ -19,13 +19,16 @@ Shape PictureShape(const ModelSpec& spec, int64_t picture_height, int64_t pictur
 
 // Resizes, orders the channels, scales and normalizes one uint8 picture [height, width, channels]
 // (RGB, or gray as spec.color needs) and writes it into `out`: spec.dtype, in spec.layout, as many
-// elements as PictureShape.
+// elements as PictureShape. Pixels on the way to the size are drawn from `budget`.
 //
-// Resizing is separable triangle filtering: when shrinking by s the filter is s pixels wide at each
-// side of the centre (so that every pixel counts), when growing 1 pixel; the centre of output i is
-// (i + 0.5) * in / out - 0.5; weights are normalized; values are rounded to whole pixels after each
-// direction, width first (as Pillow's BILINEAR). Same size: pixels stay as they are.
-Status PreprocessPicture(const ModelSpec& spec, const TensorView& picture, void* out);
+// Resizing is Pillow's BILINEAR, to the bit: separable triangle filtering. With s = in / out and
+// r = max(1, s), output i is the sum over inputs k of w_k * x_k, w_k in proportion to
+// max(0, 1 - |k + 0.5 - (i + 0.5) s| / r), summing to 1: when shrinking every pixel counts.
+// Weights are rounded to 22 bits, values to whole pixels after each direction, width first.
+// Crop and pad resize by one factor for both sides, round the sides to whole pixels and cut or
+// fill (black) both ends alike; an odd pixel is cut from, or filled at, the end.
+Status PreprocessPicture(const ModelSpec& spec, const TensorView& picture, void* out,
+                         const std::shared_ptr<MemoryBudget>& budget = nullptr);
 
 // Decodes a JPEG, PNG or WebP file and preprocesses it into a tensor with a batch axis of 1.
 Result<Tensor> PictureToTensor(const ModelSpec& spec, std::span<const std::byte> file,
