@@ -137,6 +137,10 @@ def make_mobilenet(folder):
 def make_encoder(folder, name, layers, dynamic):
     torch.manual_seed(2)
     model = Encoder(layers).eval()
+    for module in model.modules():
+        if isinstance(module, nn.LayerNorm):  # as trained ones are: not all ones and zeros
+            nn.init.normal_(module.weight, 1.0, 0.1)
+            nn.init.normal_(module.bias, 0.0, 0.1)
     ids = torch.randint(0, 30522, (1, 128))
     mask = torch.ones(1, 128, dtype=torch.int64)
     mask[:, 100:] = 0

@@ -149,18 +149,13 @@ struct GatherParams {
   int axis = 0;
 };
 
-// inputs: x [N, groups * k, ...]: output channel j * groups + i is input channel i * k + j.
-struct ChannelShuffleParams {
-  int64_t groups = 1;
-};
-
 // kernels::PoolParams: inputs: x. Maximum and average alone.
 // kernels::LrnParams: inputs: x. y = x / (bias + alpha/size sum of squares over channels) ^ beta.
 using KernelParams =
     std::variant<FusedConvParams, FusedMatMulParams, kernels::PoolParams, UnaryParams, BinaryParams,
                  AffineParams, SoftmaxParams, LayerNormParams, GlobalMeanParams, ReduceMeanParams,
                  TransposeParams, ReorderParams, ConcatParams, SplitParams, GatherParams,
-                 kernels::LrnParams, ChannelShuffleParams>;
+                 kernels::LrnParams>;
 
 struct KernelCall {
   KernelParams params;

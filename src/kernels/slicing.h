@@ -27,8 +27,15 @@ inline int64_t SlicesFor(double work, double least, int64_t items, int64_t most 
 }
 
 // Work that hides the cost of handing a slice to another thread: about 50 microseconds.
-inline constexpr double kLeastFlops = 8e6;
+inline constexpr double kLeastFlops = 16e6;
 inline constexpr double kLeastBytes = 256 * 1024;
+
+// The same for a slice that reads weights which other slices read too: reading them again must be
+// small beside the work.
+inline double LeastFlopsFor(double weight_bytes) {
+  constexpr double kFlopsPerByte = 12;
+  return std::max(kLeastFlops, kFlopsPerByte * weight_bytes);
+}
 
 }  // namespace kheya
 

@@ -40,7 +40,6 @@ constexpr Row kRows[] = {
     {"Concat", MakeConcatCall},
     {"Split", MakeSplitCall},
     {"Gather", MakeGatherCall},
-    {"ChannelShuffle", MakeChannelShuffleCall},
 };
 
 }  // namespace

@@ -59,7 +59,6 @@ std::optional<NodeCall> MakeTransposeCall(const NodeShapes& node);
 std::optional<NodeCall> MakeConcatCall(const NodeShapes& node);
 std::optional<NodeCall> MakeSplitCall(const NodeShapes& node);
 std::optional<NodeCall> MakeGatherCall(const NodeShapes& node);
-std::optional<NodeCall> MakeChannelShuffleCall(const NodeShapes& node);
 
 }  // namespace kheya
 

@@ -56,11 +56,4 @@ std::optional<NodeCall> MakeGlobalMeanCall(const NodeShapes& node) {
   return node.Call(GlobalMeanParams{}, LayoutRule::kFollow);
 }
 
-std::optional<NodeCall> MakeChannelShuffleCall(const NodeShapes& node) {
-  const int64_t groups = node.attributes().Int("group", 1);
-  const Shape& shape = node.input(0).shape;
-  if (shape.rank() < 2 || groups < 1 || shape[1] % groups != 0) return std::nullopt;
-  return node.Call(ChannelShuffleParams{groups}, LayoutRule::kFollow);
-}
-
 }  // namespace kheya

@@ -188,7 +188,8 @@ class OneDnnConv : public PreparedKernel {
     const Shape& w = call_.inputs[kWeights].shape;
     const double flops = 2.0 * static_cast<double>(out.Product(1, out.rank())) *
                          static_cast<double>(w.Product(1, w.rank()));
-    return SlicesFor(flops, kLeastFlops, out[2], 8);
+    const double weight_bytes = 4.0 * static_cast<double>(w.num_elements());
+    return SlicesFor(flops, LeastFlopsFor(weight_bytes), out[2], 8);
   }
 
   void Cut() {

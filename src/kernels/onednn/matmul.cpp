@@ -210,7 +210,8 @@ class OneDnnMatMul : public PreparedKernel {
     const bool whole_a = params().gemm.trans_a;  // rows of a transposed a are not dense
     if (sizes_.batch > 1) return CutBatch(flops);
     if (sizes_.m == 1) return CutColumns();
-    const int64_t count = whole_a ? 1 : SlicesFor(flops, kLeastFlops, (sizes_.m + 15) / 16, 8);
+    const double least = LeastFlopsFor(4.0 * static_cast<double>(sizes_.n * sizes_.k));
+    const int64_t count = whole_a ? 1 : SlicesFor(flops, least, (sizes_.m + 15) / 16, 8);
     for (int64_t i = 0; i < count; ++i) {
       const SliceRange rows = RangeOf(i, count, sizes_.m);
       const Part part{1, rows.end - rows.begin, sizes_.n};

@@ -1,4 +1,4 @@
-// Data movement: transposes, layout changes, concatenation, splitting, gathering, shuffling.
+// Data movement: transposes, layout changes, concatenation, splitting, gathering.
 #include <cstring>
 
 #include "kernels/portable/rows.h"
@@ -242,22 +242,6 @@ PreparedResult PreparePortableGather(const KernelCall& call, const PrepareContex
   const TensorDesc& y = call.outputs[0];
   return MakeRowKernel(body, data.Product(0, axis) * indices,
                        2.0 * static_cast<double>(BytesFor(y.dtype, y.shape.num_elements())));
-}
-
-bool PortableChannelShuffleSupports(const KernelCall& call) {
-  const auto* params = std::get_if<ChannelShuffleParams>(&call.params);
-  return params != nullptr && ElementBytes(call.inputs[0].dtype) > 0 &&
-         ElementBytes(call.inputs[0].dtype) <= 8 && call.inputs[0].shape.num_elements() > 0;
-}
-
-PreparedResult PreparePortableChannelShuffle(const KernelCall& call, const PrepareContext&) {
-  const ChannelDims dims = ChannelDimsOf(call.inputs[0].shape);
-  const int64_t groups = std::get<ChannelShuffleParams>(call.params).groups;
-  const int64_t each = dims.channels / groups;
-  if (call.inputs[0].layout == Layout::kPlain) {
-    return PreparePermute(call, {dims.batch, groups, each, dims.positions}, {0, 2, 1, 3});
-  }
-  return PreparePermute(call, {dims.batch * dims.positions, groups, each}, {0, 2, 1});
 }
 
 }  // namespace kheya
