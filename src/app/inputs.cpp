@@ -5,12 +5,12 @@
 #include "base/file.h"
 #include "base/json_reader.h"
 #include "base/string_util.h"
-#include "serve/api/tensor_json.h"
 #include "codec/npy.h"
 #include "codec/picture.h"
 #include "codec/zip.h"
 #include "data/preprocess.h"
 #include "formats/onnx/value_file.h"
+#include "serve/api/tensor_json.h"
 
 namespace kheya {
 namespace {

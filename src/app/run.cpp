@@ -14,10 +14,10 @@
 #include "app/terminal.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "serve/api/tensor_json.h"
 #include "codec/npy.h"
 #include "data/postprocess.h"
 #include "formats/onnx/value_file.h"
+#include "serve/api/tensor_json.h"
 
 namespace kheya {
 namespace {

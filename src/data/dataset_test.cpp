@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <filesystem>
 
@@ -16,6 +15,31 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+
+void AppendLittleEndian(uint32_t value, int bytes, std::string* out) {
+  for (int i = 0; i < bytes; ++i) out->push_back(static_cast<char>(value >> (8 * i)));
+}
+
+uint32_t Crc32(const std::string& content) {
+  uint32_t crc = ~0u;
+  for (const char c : content) {
+    crc ^= static_cast<uint8_t>(c);
+    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? 0xEDB88320u : 0);
+  }
+  return ~crc;
+}
+
+// A gzip file (RFC 1952) of one stored block, so of less than 64 KiB.
+std::string Gzip(const std::string& content) {
+  const auto size = static_cast<uint32_t>(content.size());
+  std::string file("\x1f\x8b\x08\0\0\0\0\0\0\xff\x01", 11);
+  AppendLittleEndian(size, 2, &file);
+  AppendLittleEndian(~size, 2, &file);
+  file += content;
+  AppendLittleEndian(Crc32(content), 4, &file);
+  AppendLittleEndian(size, 4, &file);
+  return file;
+}
 
 class DatasetTest : public ::testing::Test {
  protected:
@@ -32,11 +56,7 @@ class DatasetTest : public ::testing::Test {
     fs::create_directories(fs::path(path).parent_path());
     ASSERT_TRUE(WriteFileAtomic(path, content).ok());
   }
-  void WriteGz(const std::string& name, const std::string& content) {
-    gzFile file = gzopen((folder_ + "/" + name).c_str(), "wb");
-    gzwrite(file, content.data(), static_cast<unsigned>(content.size()));
-    gzclose(file);
-  }
+  void WriteGz(const std::string& name, const std::string& content) { Write(name, Gzip(content)); }
   void WritePicture(const std::string& name, uint8_t first, uint8_t second) {
     const Tensor picture = Tensor::FromValues<uint8_t>(Shape{1, 2, 1}, {first, second});
     Write(name, *EncodePng(picture.view()));
