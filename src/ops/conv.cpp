@@ -33,7 +33,9 @@ Status Infer(InferContext& context) {
     return InvalidArgumentError("found input {} and weights {}, expected equal ranks from 3 on",
                                 ToString(*x), ToString(*w));
   }
-  const Dim channels = (*w)[1] * context.attributes().Int("group", 1);
+  const int64_t groups = context.attributes().Int("group", 1);
+  if (groups < 1) return InvalidArgumentError("found {} groups, expected at least 1", groups);
+  const Dim channels = (*w)[1] * groups;
   if (channels.known() && (*x)[1].known() && channels.value() != (*x)[1].value()) {
     return InvalidArgumentError("found {} channels of input {}, weights {} expect {}",
                                 (*x)[1].value(), ToString(*x), ToString(*w), channels.value());
