@@ -19,7 +19,7 @@ namespace kheya {
 
 class Dim {
  public:
-  Dim() = default;                                   // unknown
+  Dim() = default;  // unknown
   Dim(int64_t value) : state_(State::kKnown), value_(value) {}
   static Dim Unknown() { return Dim(); }
   static Dim Symbol(std::string_view name);
@@ -27,7 +27,7 @@ class Dim {
   bool known() const { return state_ == State::kKnown; }
   bool unknown() const { return state_ == State::kUnknown; }
   bool symbolic() const { return state_ == State::kSymbolic; }
-  int64_t value() const { return value_; }           // must be known
+  int64_t value() const { return value_; }  // must be known
   std::optional<int64_t> maybe() const { return known() ? std::optional(value_) : std::nullopt; }
   // The name when this is exactly one symbol with coefficient 1.
   std::optional<std::string> symbol() const;

@@ -46,20 +46,34 @@ bool IsInteger(DType dtype);        // signed and unsigned, not bool
 // DTypeOf<float> == DType::kFloat32, and so on.
 template <typename T>
 inline constexpr DType DTypeOf = DType::kUndefined;
-template <> inline constexpr DType DTypeOf<float> = DType::kFloat32;
-template <> inline constexpr DType DTypeOf<double> = DType::kFloat64;
-template <> inline constexpr DType DTypeOf<Float16> = DType::kFloat16;
-template <> inline constexpr DType DTypeOf<BFloat16> = DType::kBFloat16;
-template <> inline constexpr DType DTypeOf<uint8_t> = DType::kUint8;
-template <> inline constexpr DType DTypeOf<uint16_t> = DType::kUint16;
-template <> inline constexpr DType DTypeOf<uint32_t> = DType::kUint32;
-template <> inline constexpr DType DTypeOf<uint64_t> = DType::kUint64;
-template <> inline constexpr DType DTypeOf<int8_t> = DType::kInt8;
-template <> inline constexpr DType DTypeOf<int16_t> = DType::kInt16;
-template <> inline constexpr DType DTypeOf<int32_t> = DType::kInt32;
-template <> inline constexpr DType DTypeOf<int64_t> = DType::kInt64;
-template <> inline constexpr DType DTypeOf<bool> = DType::kBool;
-template <> inline constexpr DType DTypeOf<std::string> = DType::kString;
+template <>
+inline constexpr DType DTypeOf<float> = DType::kFloat32;
+template <>
+inline constexpr DType DTypeOf<double> = DType::kFloat64;
+template <>
+inline constexpr DType DTypeOf<Float16> = DType::kFloat16;
+template <>
+inline constexpr DType DTypeOf<BFloat16> = DType::kBFloat16;
+template <>
+inline constexpr DType DTypeOf<uint8_t> = DType::kUint8;
+template <>
+inline constexpr DType DTypeOf<uint16_t> = DType::kUint16;
+template <>
+inline constexpr DType DTypeOf<uint32_t> = DType::kUint32;
+template <>
+inline constexpr DType DTypeOf<uint64_t> = DType::kUint64;
+template <>
+inline constexpr DType DTypeOf<int8_t> = DType::kInt8;
+template <>
+inline constexpr DType DTypeOf<int16_t> = DType::kInt16;
+template <>
+inline constexpr DType DTypeOf<int32_t> = DType::kInt32;
+template <>
+inline constexpr DType DTypeOf<int64_t> = DType::kInt64;
+template <>
+inline constexpr DType DTypeOf<bool> = DType::kBool;
+template <>
+inline constexpr DType DTypeOf<std::string> = DType::kString;
 
 }  // namespace kheya
 

@@ -19,8 +19,7 @@ inline float HalfBitsToFloat(uint16_t bits) {
   if (mantissa == 0) return std::bit_cast<float>(sign);
   const int shift = std::countl_zero(mantissa) - 21;
   mantissa = (mantissa << shift) & 0x3ffu;
-  return std::bit_cast<float>(sign | (static_cast<uint32_t>(113 - shift) << 23) |
-                              (mantissa << 13));
+  return std::bit_cast<float>(sign | (static_cast<uint32_t>(113 - shift) << 23) | (mantissa << 13));
 }
 
 inline uint16_t FloatToHalfBits(float value) {
@@ -34,7 +33,7 @@ inline uint16_t FloatToHalfBits(float value) {
     return static_cast<uint16_t>(sign | ((rebased + 0xfffu + ((rebased >> 13) & 1)) >> 13));
   }
   if (magnitude < 0x33000000u) return static_cast<uint16_t>(sign);  // under half of the smallest
-  const uint32_t shift = 126 - (magnitude >> 23);  // 14 to 24
+  const uint32_t shift = 126 - (magnitude >> 23);                   // 14 to 24
   const uint32_t mantissa = (magnitude & 0x7fffffu) | 0x800000u;
   const uint32_t half = mantissa >> shift;
   const uint32_t rest = mantissa & ((1u << shift) - 1);

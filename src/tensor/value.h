@@ -19,9 +19,9 @@ struct ValueType {
   enum class Kind : uint8_t { kUnknown, kTensor, kSparseTensor, kSequence, kOptional, kMap };
 
   Kind kind = Kind::kUnknown;
-  DType dtype = DType::kUndefined;          // of a tensor; of a map's keys
-  std::optional<SymbolicShape> shape;       // of a tensor; nullopt: rank unknown
-  std::shared_ptr<const ValueType> element; // of a sequence, an optional, a map's values
+  DType dtype = DType::kUndefined;           // of a tensor; of a map's keys
+  std::optional<SymbolicShape> shape;        // of a tensor; nullopt: rank unknown
+  std::shared_ptr<const ValueType> element;  // of a sequence, an optional, a map's values
 
   static ValueType OfTensor(DType dtype, std::optional<SymbolicShape> shape = std::nullopt);
   static ValueType OfTensor(const Tensor& tensor);
@@ -56,7 +56,7 @@ class Value {
   bool is_tensor() const { return std::holds_alternative<Tensor>(content_); }
   const Tensor& tensor() const { return std::get<Tensor>(content_); }
   Tensor& tensor() { return std::get<Tensor>(content_); }
-  const Sequence* sequence() const;     // null when it is not one
+  const Sequence* sequence() const;  // null when it is not one
   const Int64Map* int64_map() const;
   const StringMap* string_map() const;
 
