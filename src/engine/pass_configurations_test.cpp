@@ -1,0 +1,66 @@
+// Real models through the passes: all of them, none, and each one switched off, on the reference
+// kernels.
+#include <gtest/gtest.h>
+
+#include "formats/testing/backend_cases.h"
+#include "graph/text.h"
+#include "ops/infer.h"
+#include "passes/expand_fused.h"
+#include "passes/pipeline.h"
+
+namespace kheya {
+namespace {
+
+struct Configuration {
+  std::string name;
+  std::vector<std::string> disabled;
+  bool expand = false;
+};
+
+std::vector<Configuration> Configurations() {
+  std::vector<Configuration> found = {
+      {"all", {}}, {"none", PassNames()}, {"all_expanded", {}, true}};
+  for (const std::string& pass : PassNames()) found.push_back({"without_" + pass, {pass}});
+  return found;
+}
+
+Result<std::vector<Value>> RunConfiguration(const Configuration& configuration, const Graph& model,
+                                            std::span<const Value> inputs) {
+  Graph graph = model.Clone();
+  PassOptions options;
+  options.disabled = configuration.disabled;
+  KHEYA_RETURN_IF_ERROR(Simplify(graph, options));
+  KHEYA_RETURN_IF_ERROR(Lower(graph, options));
+  if (configuration.expand) KHEYA_RETURN_IF_ERROR(ExpandFused(graph));
+  return Interpret(graph, inputs, InterpretOptions());
+}
+
+void CheckFolder(const Configuration& configuration, const std::string& folder, int at_least) {
+  Result<std::vector<test::BackendCase>> cases = test::FindBackendCases(folder);
+  ASSERT_TRUE(cases.ok()) << cases.status().message();
+  const test::BackendReport report =
+      test::RunBackendCases(*cases, [&](const Graph& graph, std::span<const Value> inputs) {
+        return RunConfiguration(configuration, graph, inputs);
+      });
+  for (const std::string& failure : report.failures) ADD_FAILURE() << failure;
+  EXPECT_GE(report.passed, at_least) << report.ToString();
+}
+
+class PassConfigurations : public testing::TestWithParam<Configuration> {};
+
+TEST_P(PassConfigurations, KeepWhatTorchAnswers) {
+  CheckFolder(GetParam(), std::string(KHEYA_SOURCE_DIR) + "/tests/cases/models", 5);
+}
+
+TEST_P(PassConfigurations, KeepWhatOnnxExpects) {
+  const std::vector<std::string> roots = test::BackendDataFolders();
+  if (roots.empty()) GTEST_SKIP() << "libonnx-testdata is not installed";
+  CheckFolder(GetParam(), roots[0] + "/pytorch-converted", 50);
+  CheckFolder(GetParam(), roots[0] + "/pytorch-operator", 20);
+}
+
+INSTANTIATE_TEST_SUITE_P(Passes, PassConfigurations, testing::ValuesIn(Configurations()),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace kheya
