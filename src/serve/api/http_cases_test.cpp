@@ -25,6 +25,7 @@ namespace {
 std::shared_ptr<CompiledModel> MakeModel(const std::string& name) {
   if (name == "doubling") return MakeDoublingModel();
   if (name == "pair") return MakePairModel();
+  if (name == "picture") return MakePictureModel();
   return MakeEchoModel(name);
 }
 

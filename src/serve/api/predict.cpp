@@ -3,6 +3,8 @@
 #include "base/string_util.h"
 #include "serve/api/handlers.h"
 #include "serve/api/json_body.h"
+#include "serve/api/picture.h"
+#include "serve/api/prediction_json.h"
 #include "serve/api/tensor_json.h"
 #include "serve/core/infer.h"
 
@@ -52,34 +54,17 @@ Status ReadBody(JsonReader& reader, InferRequest* request) {
   return reader.Finish();
 }
 
-Status WriteBody(const InferResponse& answer, std::string* out) {
-  out->append("{\"prediction\": ");
-  const bool several = answer.outputs.size() != 1;
-  if (several) out->push_back('{');
-  for (size_t i = 0; i < answer.outputs.size(); ++i) {
-    const InferOutput& output = answer.outputs[i];
-    if (several) {
-      if (i > 0) out->append(", ");
-      AppendJsonString(output.name, out);
-      out->append(": ");
-    }
-    if (Status status = AppendJsonTensor(output.tensor, out); !status.ok()) {
-      return std::move(status).WithContext("output '{}'", output.name);
-    }
-  }
-  out->append(several ? "}}\n" : "}\n");
-  return OkStatus();
-}
-
 }  // namespace
 
 Status HandlePredict(const ApiContext& context, const PathCaptures&, const HttpRequest& http,
                      HttpResponse* response) {
   KHEYA_ASSIGN_OR_RETURN(std::shared_ptr<ServedModel> model, context.repository->Only());
   const std::string type = http.MediaType();
+  if (StartsWith(type, "image/")) return PredictPicture(std::move(model), http, response);
   if (!IsJsonType(type)) {
-    *response = ErrorResponse(415, fmt::format("found content-type '{}', expected application/json",
-                                               EscapeControls(Abbreviate(type))));
+    *response = ErrorResponse(
+        415, fmt::format("found content-type '{}', expected application/json or image/*",
+                         EscapeControls(Abbreviate(type))));
     return OkStatus();
   }
   InferRequest request;
@@ -90,7 +75,10 @@ Status HandlePredict(const ApiContext& context, const PathCaptures&, const HttpR
   KHEYA_ASSIGN_OR_RETURN(JsonReader reader, OpenJsonBody(http.body));
   KHEYA_RETURN_IF_ERROR(AsBadRequest(ReadBody(reader, &request)));
   KHEYA_ASSIGN_OR_RETURN(const InferResponse answer, Infer(request));
-  return WriteBody(answer, &response->body);
+  response->body.push_back('{');
+  KHEYA_RETURN_IF_ERROR(AppendPrediction(answer, &response->body));
+  response->body.append("}\n");
+  return OkStatus();
 }
 
 }  // namespace kheya

@@ -235,6 +235,8 @@ Status AppendJsonTensor(const Tensor& tensor, std::string* out) {
   return OkStatus();
 }
 
+void AppendJsonFloat(float value, std::string* out) { AppendNumber(value, out); }
+
 void AppendJsonString(std::string_view text, std::string* out) { out->append(Json(text).Dump()); }
 
 }  // namespace kheya

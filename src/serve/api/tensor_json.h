@@ -25,6 +25,8 @@ Result<Tensor> ReadJsonElements(JsonReader& reader, DType dtype, const Shape& sh
 Status AppendJsonElements(const Tensor& tensor, std::string* out);
 Status AppendJsonTensor(const Tensor& tensor, std::string* out);
 
+void AppendJsonFloat(float value, std::string* out);
+
 // `text` as a JSON string, with its quotes.
 void AppendJsonString(std::string_view text, std::string* out);
 

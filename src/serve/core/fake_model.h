@@ -105,6 +105,21 @@ inline std::shared_ptr<CompiledModel> MakePairModel() {
       });
 }
 
+// One gray picture of 2 by 2 pixels to its pixels as scores of four classes.
+inline std::shared_ptr<CompiledModel> MakePictureModel() {
+  return std::make_shared<FakeModel>(
+      std::vector<TensorInfo>{FakeInfo("x", "float32[batch,1,2,2]")},
+      std::vector<TensorInfo>{FakeInfo("y", "float32[batch,4]")},
+      [](RunContext&, std::span<const Value> inputs, std::span<Value> outputs) -> Status {
+        const Tensor& x = inputs[0].tensor();
+        KHEYA_ASSIGN_OR_RETURN(outputs[0], x.Reshaped(Shape{x.shape()[0], 4}));
+        return OkStatus();
+      },
+      FakeModel::Metadata{{"kheya.spec",
+                           R"({"version": 1, "size": [2, 2], "color": "GRAY",)"
+                           R"( "labels": ["a", "b", "c"]})"}});
+}
+
 }  // namespace kheya
 
 #endif  // KHEYA_SERVE_CORE_FAKE_MODEL_H_

@@ -20,7 +20,7 @@ Status AppendOutput(const ServedModel& model, const RequestedOutput& wanted,
     response->outputs.push_back({name, value.tensor()});
     return OkStatus();
   }
-  Result<Tensor> classes = Classify(value.tensor(), wanted.classes, model.labels());
+  Result<Tensor> classes = Classify(value.tensor(), wanted.classes, model.spec().labels);
   if (!classes.ok()) return std::move(classes).status().WithContext("output '{}'", name);
   response->outputs.push_back({name, std::move(classes).value()});
   return OkStatus();

@@ -23,13 +23,24 @@ Status CheckServable(const char* role, const std::vector<TensorInfo>& infos) {
 }  // namespace
 
 ServedModel::ServedModel(std::string name, std::string version,
-                         std::shared_ptr<CompiledModel> compiled)
-    : name_(std::move(name)), version_(std::move(version)), compiled_(std::move(compiled)) {}
+                         std::shared_ptr<CompiledModel> compiled, ModelSpec spec)
+    : name_(std::move(name)),
+      version_(std::move(version)),
+      compiled_(std::move(compiled)),
+      spec_(std::move(spec)) {}
 
 Result<std::shared_ptr<ServedModel>> ServedModel::Create(std::string name, std::string version,
                                                          std::shared_ptr<CompiledModel> compiled) {
+  Result<ModelSpec> spec = ModelSpec::FromMetadata(compiled->metadata());
+  if (!spec.ok()) return std::move(spec).status().WithContext("model '{}'", name);
+  return Create(std::move(name), std::move(version), std::move(compiled), std::move(spec).value());
+}
+
+Result<std::shared_ptr<ServedModel>> ServedModel::Create(std::string name, std::string version,
+                                                         std::shared_ptr<CompiledModel> compiled,
+                                                         ModelSpec spec) {
   std::shared_ptr<ServedModel> model(
-      new ServedModel(std::move(name), std::move(version), std::move(compiled)));
+      new ServedModel(std::move(name), std::move(version), std::move(compiled), std::move(spec)));
   for (Status status :
        {CheckServable("input", model->inputs()), CheckServable("output", model->outputs())}) {
     if (!status.ok()) return std::move(status).WithContext("model '{}'", model->name_);

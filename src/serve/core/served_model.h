@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "data/model_spec.h"
 #include "engine/engine.h"
 
 namespace kheya {
@@ -20,17 +21,21 @@ enum class ModelState { kLoading, kReady, kUnavailable };
 // repository lives until its last answer. Thread safety: all members.
 class ServedModel {
  public:
-  // Unimplemented when an input or output is not a tensor of a type that a request can carry.
+  // With the spec in the model's metadata, or with `spec`. Unimplemented when an input or output is
+  // not a tensor of a type that a request can carry; InvalidArgument when the metadata's spec is
+  // wrong.
   static Result<std::shared_ptr<ServedModel>> Create(std::string name, std::string version,
                                                      std::shared_ptr<CompiledModel> compiled);
+  static Result<std::shared_ptr<ServedModel>> Create(std::string name, std::string version,
+                                                     std::shared_ptr<CompiledModel> compiled,
+                                                     ModelSpec spec);
 
   const std::string& name() const { return name_; }
   const std::string& version() const { return version_; }
   CompiledModel& compiled() const { return *compiled_; }
   const std::vector<TensorInfo>& inputs() const { return compiled_->inputs(); }
   const std::vector<TensorInfo>& outputs() const { return compiled_->outputs(); }
-  // Names of the classes, in the order of the last output dimension; empty when not known.
-  const std::vector<std::string>& labels() const { return labels_; }
+  const ModelSpec& spec() const { return spec_; }
 
   // Places in inputs() and outputs().
   std::optional<size_t> FindInput(std::string_view name) const;
@@ -42,12 +47,13 @@ class ServedModel {
   Status CheckReady() const;
 
  private:
-  ServedModel(std::string name, std::string version, std::shared_ptr<CompiledModel> compiled);
+  ServedModel(std::string name, std::string version, std::shared_ptr<CompiledModel> compiled,
+              ModelSpec spec);
 
   const std::string name_;
   const std::string version_;
   const std::shared_ptr<CompiledModel> compiled_;
-  std::vector<std::string> labels_;
+  const ModelSpec spec_;
   std::atomic<ModelState> state_{ModelState::kReady};
 };
 

@@ -46,6 +46,11 @@ std::optional<HttpResponse> RefuseHeader(const RequestParser::value_type& messag
     response.headers.emplace_back("Accept-Encoding", "identity");
     return response;
   }
+  const std::string_view transfer = View(message[http::field::transfer_encoding]);
+  if (!transfer.empty() && !EqualsIgnoreCase(transfer, "chunked")) {
+    return ErrorResponse(
+        501, fmt::format("found transfer-encoding '{}', expected chunked", Abbreviate(transfer)));
+  }
   const std::string_view expect = View(message[http::field::expect]);
   if (!expect.empty() && !EqualsIgnoreCase(expect, "100-continue")) {
     return ErrorResponse(

@@ -17,8 +17,8 @@ using BeastResponse = boost::beast::http::response<boost::beast::http::string_bo
 // Verb, target and headers; the body stays where it is.
 HttpRequest ToHttpRequest(const RequestParser::value_type& message);
 
-// What is wrong with a request by its header alone: no Host, a content coding or an expectation
-// that is not known. nullopt when nothing is.
+// What is wrong with a request by its header alone: no Host, a coding or an expectation that
+// is not known. nullopt when nothing is.
 std::optional<HttpResponse> RefuseHeader(const RequestParser::value_type& message);
 
 // The answer to a request that could not be read: 400, 413, 431 or 503.

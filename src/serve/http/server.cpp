@@ -202,7 +202,7 @@ Result<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,
   auto impl = std::make_unique<Impl>(options, repository);
   KHEYA_RETURN_IF_ERROR(impl->Listen());
   impl->Run();
-  LogInfo("serve", "listening on http://{}:{}", options.host, impl->port());
+  LogDebug("serve", "listening on http://{}:{}", options.host, impl->port());
   return std::unique_ptr<Server>(new Server(std::move(impl)));
 }
 

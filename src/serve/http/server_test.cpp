@@ -311,6 +311,8 @@ TEST_F(ServerTest, MalformedRequests) {
        "ffffffffffffffffff\r\n",
        "HTTP/1.1 400"},
       {"GET /v2 HTTP/1.1\r\nHost: h\r\nContent-Encoding: gzip\r\n\r\n", "HTTP/1.1 415"},
+      {"POST /predict HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
+       "HTTP/1.1 501"},
       {"GET /v2 HTTP/1.1\r\nHost: h\r\nExpect: tea\r\n\r\n", "HTTP/1.1 417"},
   };
   for (const auto& [request, status] : cases) {
