@@ -115,9 +115,8 @@ inline std::shared_ptr<CompiledModel> MakePictureModel() {
         KHEYA_ASSIGN_OR_RETURN(outputs[0], x.Reshaped(Shape{x.shape()[0], 4}));
         return OkStatus();
       },
-      FakeModel::Metadata{{"kheya.spec",
-                           R"({"version": 1, "size": [2, 2], "color": "GRAY",)"
-                           R"( "labels": ["a", "b", "c"]})"}});
+      FakeModel::Metadata{{"kheya.spec", R"({"version": 1, "size": [2, 2], "color": "GRAY",)"
+                                         R"( "labels": ["a", "b", "c"]})"}});
 }
 
 }  // namespace kheya
