@@ -19,6 +19,7 @@
 #include "passes/merge_reshapes.h"
 #include "passes/merge_transposes.h"
 #include "passes/recognize_gelu.h"
+#include "passes/recognize_hard_swish.h"
 #include "passes/recognize_layer_norm.h"
 #include "passes/recognize_silu.h"
 #include "passes/remove_dead_nodes.h"
@@ -37,6 +38,7 @@ constexpr PassInfo kSimplify[] = {
     {"merge_transposes", MergeTransposes},    // chains of Transpose
     {"merge_common_subexpressions", MergeCommonSubexpressions},  // patterns see one of each
     {"recognize_silu", RecognizeSilu},                           // spelled-out forms
+    {"recognize_hard_swish", RecognizeHardSwish},
     {"recognize_gelu", RecognizeGelu},
     {"recognize_layer_norm", RecognizeLayerNorm},
     {"absorb_pad", AbsorbPad},  // into Conv, nearest first

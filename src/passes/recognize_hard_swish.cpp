@@ -1,0 +1,41 @@
+#include "passes/recognize_hard_swish.h"
+
+#include "ops/contexts.h"
+#include "passes/match.h"
+
+namespace kheya {
+namespace {
+
+Status Visit(Graph& graph, NodeId id, PassContext& context) {
+  const Node& node = graph.node(id);
+  if (!IsOp(node, "Mul") || node.inputs.size() != 2) return OkStatus();
+  for (ValueId operand : node.inputs) {
+    const NodeId gate = ProducerOf(graph, operand, "HardSigmoid");
+    if (!gate.valid() || graph.node(gate).inputs[0] != OtherInput(node, operand)) continue;
+    const AttributeReader attributes(graph.node(gate));
+    if (attributes.Float("alpha", 0.2f) != 1.0f / 6.0f || attributes.Float("beta", 0.5f) != 0.5f) {
+      context.Note(node, "its HardSigmoid has other slopes than HardSwish");
+      return OkStatus();
+    }
+    Patch patch(graph);
+    KHEYA_ASSIGN_OR_RETURN(const NodeId swish,
+                           patch.AddNode({.op = "HardSwish",
+                                          .name = node.name,
+                                          .inputs = {graph.node(gate).inputs[0]},
+                                          .outputs = {graph.value(node.outputs[0]).name}}));
+    patch.ReplaceValue(node.outputs[0], patch.Output(swish, 0));
+    return context.Apply(patch);
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+Status RecognizeHardSwish(Graph& graph, PassContext& context) {
+  for (NodeId id : graph.NodeIds()) {
+    if (graph.IsLive(id)) KHEYA_RETURN_IF_ERROR(Visit(graph, id, context));
+  }
+  return OkStatus();
+}
+
+}  // namespace kheya
