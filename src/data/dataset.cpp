@@ -62,7 +62,8 @@ Result<std::string> IdxPrefix(const std::string& split) {
 
 std::string FindIdxFile(const std::string& folder, const std::string& name) {
   for (const char* ending : {"", ".gz"}) {
-    std::string path = folder + "/" + name + ending;
+    std::string path = folder;
+    path.append("/").append(name).append(ending);
     if (FileExists(path)) return path;
   }
   return "";

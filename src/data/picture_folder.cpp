@@ -116,7 +116,10 @@ Result<std::unique_ptr<Dataset>> OpenPictureFolder(const std::string& folder,
     if (samples.size() + files.size() > kMaxSamples) {
       return ResourceExhaustedError("found over {} files", kMaxSamples);
     }
-    for (const std::string& file : files) samples.push_back({class_folder + "/" + file, labels[c]});
+    for (const std::string& file : files) {
+      std::string path = class_folder;
+      samples.push_back({path.append("/").append(file), labels[c]});
+    }
   }
   if (samples.empty()) {
     return InvalidArgumentError("found neither IDX files nor a folder of pictures for each class");

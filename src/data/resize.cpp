@@ -11,6 +11,9 @@ namespace {
 // are the same on every machine.
 constexpr int kWeightBits = 22;
 
+// Halves go up. Negative values, which Pillow cuts toward 0, are clamped to 0 by the caller.
+int64_t Nearest(double value) { return static_cast<int64_t>(std::floor(value + 0.5)); }
+
 // The inputs [first, first + weights.size()) that one output is made of.
 struct Taps {
   int64_t first = 0;
@@ -21,8 +24,8 @@ Taps TapsOf(int64_t output, double scale, int64_t inputs) {
   const double support = std::max(1.0, scale);
   const double inverse = 1.0 / support;
   const double centre = (static_cast<double>(output) + 0.5) * scale;
-  const auto first = std::max<int64_t>(0, static_cast<int64_t>(centre - support + 0.5));
-  const auto last = std::min<int64_t>(inputs, static_cast<int64_t>(centre + support + 0.5));
+  const auto first = std::max<int64_t>(0, Nearest(centre - support));
+  const auto last = std::min<int64_t>(inputs, Nearest(centre + support));
   std::vector<double> exact;
   double sum = 0;
   for (int64_t k = first; k < last; ++k) {
@@ -32,7 +35,7 @@ Taps TapsOf(int64_t output, double scale, int64_t inputs) {
   }
   Taps taps{first, {}};
   for (const double weight : exact) {
-    taps.weights.push_back(static_cast<int32_t>(0.5 + weight / sum * (1 << kWeightBits)));
+    taps.weights.push_back(static_cast<int32_t>(Nearest(weight / sum * (1 << kWeightBits))));
   }
   return taps;
 }
