@@ -41,7 +41,7 @@ std::string Model(const Call& call) {
                                                            .attributes = call.attributes,
                                                            .name = "node"})},
                                     .inputs = {ValueMessage("x", kF32, {2, 3, 4, 4})},
-                                    .outputs = {ValueMessage("y", kF32, {})},
+                                    .outputs = {UntypedValueMessage("y")},
                                     .initializers = call.constants}),
                       21);
 }
@@ -223,11 +223,11 @@ std::vector<Call> ShapeCalls() {
 }
 
 std::vector<Call> WindowCalls() {
-  const std::string w = RawTensorMessage("k0", 1, {2, 3, 1, 1}, std::string(24, '\0'));
+  const std::string w = RawTensorMessage("k0", 1, {3, 3, 1, 1}, std::string(36, '\0'));
   std::vector<Call> calls;
   for (const char* op : {"Conv", "ConvTranspose", "MaxPool", "AveragePool", "LpPool"}) {
     const bool has_weights = std::string_view(op).starts_with("Conv");
-    const Strings constants = has_weights ? Strings{w} : Strings{};
+    const Strings constants = has_weights ? Strings{w} : Strings{};  // 3 to 3 channels
     auto add = [&](const char* name, Strings attributes) {
       if (!has_weights)
         attributes.insert(attributes.begin(), IntsAttribute("kernel_shape", {1, 1}));
@@ -293,7 +293,7 @@ HostileModel Doubling(const std::string& name, const std::string& op, int times,
       NodeMessage({.op = "Identity", .inputs = {"v" + std::to_string(times)}, .outputs = {"y"}}));
   return {name, ModelMessage(GraphMessage({.nodes = nodes,
                                            .inputs = {ValueMessage("x", kF32, {-1, 3})},
-                                           .outputs = {ValueMessage("y", DType::kInt64, {})},
+                                           .outputs = {UntypedValueMessage("y")},
                                            .initializers = {Int64s("k", {1, 2, 3})}}),
                              21)};
 }

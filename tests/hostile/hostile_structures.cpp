@@ -27,14 +27,14 @@ std::string Model(std::vector<std::string> nodes, std::vector<std::string> funct
 // Only one branch: two would double the size at each level.
 std::string NestedIf(int depth) {
   std::string branch =
-      GraphMessage({.nodes = {Unary("Neg", "x", "y")}, .outputs = {ValueMessage("y", kF32, {})}});
+      GraphMessage({.nodes = {Unary("Neg", "x", "y")}, .outputs = {UntypedValueMessage("y")}});
   std::string node;
   for (int i = 0; i < depth; ++i) {
     node = NodeMessage({.op = "If",
                         .inputs = {"c"},
                         .outputs = {"y"},
                         .attributes = {GraphAttribute("then_branch", branch)}});
-    branch = GraphMessage({.nodes = {node}, .outputs = {ValueMessage("y", kF32, {})}});
+    branch = GraphMessage({.nodes = {node}, .outputs = {UntypedValueMessage("y")}});
   }
   return ModelMessage(GraphMessage({.nodes = {node},
                                     .inputs = {X(), ValueMessage("c", DType::kBool, {})},
@@ -98,7 +98,7 @@ void AddGraphs(std::vector<HostileModel>& models) {
   models.push_back({"cycle", Model({Unary("Neg", "b", "a"), Unary("Neg", "a", "b")})});
   models.push_back({"cycle_of_one", Model({Unary("Neg", "y", "y")})});
   const std::string body =
-      GraphMessage({.nodes = {Unary("Neg", "y", "z")}, .outputs = {ValueMessage("z", kF32, {})}});
+      GraphMessage({.nodes = {Unary("Neg", "y", "z")}, .outputs = {UntypedValueMessage("z")}});
   models.push_back({"cycle_through_capture",
                     Model({NodeMessage({.op = "If",
                                         .inputs = {"x"},

@@ -11,7 +11,7 @@ constexpr int64_t kBig = int64_t{1} << 62;
 std::string Model(const std::string& tensor) {
   return ModelMessage(
       GraphMessage({.nodes = {NodeMessage({.op = "Neg", .inputs = {"w"}, .outputs = {"y"}})},
-                    .outputs = {ValueMessage("y", kF32, {})},
+                    .outputs = {UntypedValueMessage("y")},
                     .initializers = {tensor}}),
       21);
 }
@@ -35,7 +35,7 @@ std::string Sparse(const std::vector<int64_t>& dims, const std::vector<int64_t>&
   for (int64_t dim : dims) sparse.Int64(3, dim);
   ProtobufWriter graph;
   graph.Bytes(1, NodeMessage({.op = "Neg", .inputs = {"w"}, .outputs = {"y"}}));
-  graph.Bytes(12, ValueMessage("y", kF32, {}));
+  graph.Bytes(12, UntypedValueMessage("y"));
   graph.Message(15, sparse);
   return ModelMessage(graph.bytes(), 21);
 }

@@ -67,7 +67,7 @@ std::string ShapeNet() {
                                   .attributes = {IntsAttribute("perm", {1, 0})}}),
                      NodeMessage({.op = "Softmax", .inputs = {"u"}, .outputs = {"y"}})},
            .inputs = {ValueMessage("x", kF32, {-1, 4})},
-           .outputs = {ValueMessage("y", kF32, {})},
+           .outputs = {UntypedValueMessage("y")},
            .initializers = {Int64s("i", {0}), Int64s("k", {-1})}}),
       17);
 }
@@ -91,7 +91,7 @@ std::string OldNet() {
                               NodeMessage({.op = "Softmax", .inputs = {"c"}, .outputs = {"d"}}),
                               NodeMessage({.op = "Split", .inputs = {"d"}, .outputs = {"y", "z"}})},
                     .inputs = {ValueMessage("x", kF32, {4, 4})},
-                    .outputs = {ValueMessage("y", kF32, {}), ValueMessage("z", kF32, {})}}),
+                    .outputs = {UntypedValueMessage("y"), UntypedValueMessage("z")}}),
       7);
 }
 

@@ -114,6 +114,12 @@ std::string ValueMessage(std::string_view name, DType dtype, const std::vector<i
   return value.bytes();
 }
 
+std::string UntypedValueMessage(std::string_view name) {
+  ProtobufWriter value;
+  value.Bytes(1, name);
+  return value.bytes();
+}
+
 std::string RawTensorMessage(std::string_view name, int64_t data_type,
                              const std::vector<int64_t>& dims, std::string_view raw) {
   ProtobufWriter writer = TensorHead(name, data_type, dims);

@@ -36,6 +36,8 @@ std::string NodeMessage(const NodeText& node);
 
 // ValueInfoProto of a tensor. A negative dimension is written as the symbol "N".
 std::string ValueMessage(std::string_view name, DType dtype, const std::vector<int64_t>& dims);
+// ValueInfoProto that says nothing but the name.
+std::string UntypedValueMessage(std::string_view name);
 // TensorProto with raw data, whatever its size.
 std::string RawTensorMessage(std::string_view name, int64_t data_type,
                              const std::vector<int64_t>& dims, std::string_view raw);
