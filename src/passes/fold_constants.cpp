@@ -32,10 +32,19 @@ std::optional<uint64_t> OutputBytes(const Graph& graph, const Node& node) {
   return total;
 }
 
-uint64_t InputBytes(const Graph& graph, const Node& node) {
+// The bytes of constants that only `id` uses, each counted once: they go when the node does.
+uint64_t FreedBytes(const Graph& graph, NodeId id) {
+  const std::vector<ValueId>& inputs = graph.node(id).inputs;
   uint64_t total = 0;
-  for (ValueId input : node.inputs) {
-    if (const Tensor* tensor = graph.Constant(input)) total += tensor->num_bytes();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor* tensor = graph.Constant(inputs[i]);
+    if (tensor == nullptr || graph.IsOutput(inputs[i])) continue;
+    const std::vector<Use>& uses = graph.value(inputs[i]).uses;
+    const bool only_here =
+        std::all_of(uses.begin(), uses.end(), [&](const Use& use) { return use.node == id; });
+    const bool seen =
+        std::find(inputs.begin(), inputs.begin() + i, inputs[i]) != inputs.begin() + i;
+    if (only_here && !seen) total += tensor->num_bytes();
   }
   return total;
 }
@@ -77,9 +86,9 @@ class Folder {
 
   Status Fold(NodeId id, const OpDef& op) {
     const Node& node = graph_.node(id);
-    const uint64_t input_bytes = InputBytes(graph_, node);
+    const uint64_t freed_bytes = FreedBytes(graph_, id);
     const std::optional<uint64_t> known_bytes = OutputBytes(graph_, node);
-    if (known_bytes && *known_bytes > input_bytes + context_.fold_bytes_left) {
+    if (known_bytes && *known_bytes > freed_bytes + context_.fold_bytes_left) {
       context_.Note(node, "its result of {} bytes is over the budget of folding", *known_bytes);
       return OkStatus();
     }
@@ -90,7 +99,7 @@ class Folder {
     }
     InterpretOptions options;
     options.budget = std::make_shared<MemoryBudget>(
-        "constant folding", input_bytes + context_.fold_bytes_left + kScratchBytes,
+        "constant folding", freed_bytes + context_.fold_bytes_left + kScratchBytes,
         ProcessBudget());
     std::vector<Value> inputs;
     for (ValueId input : node.inputs) {
@@ -101,10 +110,10 @@ class Folder {
       context_.Note(node, "it cannot be folded: {}", results.status().message());
       return OkStatus();
     }
-    return Replace(id, *results, input_bytes);
+    return Replace(id, *results, freed_bytes);
   }
 
-  Status Replace(NodeId id, const std::vector<Value>& results, uint64_t input_bytes = 0) {
+  Status Replace(NodeId id, const std::vector<Value>& results, uint64_t freed_bytes = 0) {
     const Node& node = graph_.node(id);
     uint64_t bytes = 0;
     for (size_t i = 0; i < node.outputs.size(); ++i) {
@@ -112,7 +121,7 @@ class Folder {
       if (i >= results.size() || !results[i].is_tensor()) return OkStatus();
       bytes += results[i].tensor().num_bytes();
     }
-    const uint64_t growth = bytes > input_bytes ? bytes - input_bytes : 0;
+    const uint64_t growth = bytes > freed_bytes ? bytes - freed_bytes : 0;
     if (growth > context_.fold_bytes_left) {
       context_.Note(node, "its result of {} bytes is over the budget of folding", bytes);
       return OkStatus();
