@@ -6,8 +6,6 @@
 #include <filesystem>
 
 #include "base/file.h"
-#include "codec/byte_reader.h"
-#include "codec/inflate.h"
 #include "codec/npy.h"
 #include "codec/picture.h"
 
@@ -58,16 +56,7 @@ class DatasetTest : public ::testing::Test {
     fs::create_directories(fs::path(path).parent_path());
     ASSERT_TRUE(WriteFileAtomic(path, content).ok());
   }
-  // A gzip file of one stored block.
-  void WriteGz(const std::string& name, const std::string& content) {
-    std::string file("\x1f\x8b\x08\0\0\0\0\0\0\xff\x01", 11);
-    AppendLittle(&file, static_cast<uint16_t>(content.size()));
-    AppendLittle(&file, static_cast<uint16_t>(~content.size()));
-    file += content;
-    AppendLittle(&file, Crc32(AsBytes(content)));
-    AppendLittle(&file, static_cast<uint32_t>(content.size()));
-    Write(name, file);
-  }
+  void WriteGz(const std::string& name, const std::string& content) { Write(name, Gzip(content)); }
   void WritePicture(const std::string& name, uint8_t first, uint8_t second) {
     const Tensor picture = Tensor::FromValues<uint8_t>(Shape{1, 2, 1}, {first, second});
     Write(name, *EncodePng(picture.view()));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ops/check_inputs.h"
 #include "ops/infer.h"
 #include "ops/op.h"
 #include "passes/match.h"
@@ -14,9 +15,12 @@ bool IsFoldable(const Graph& graph, const Node& node, const OpDef& op) {
   for (const char* kept : {"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear"}) {
     if (IsOp(node, kept)) return false;
   }
-  return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId input) {
-    return !input.valid() || graph.Constant(input) != nullptr;
-  });
+  std::vector<DType> dtypes;
+  for (ValueId input : node.inputs) {
+    if (input.valid() && graph.Constant(input) == nullptr) return false;
+    dtypes.push_back(DTypeOfValue(graph, input));
+  }
+  return CheckNode(op, node).ok() && CheckInputTypes(op, dtypes).ok();
 }
 
 // The known bytes of all outputs, nullopt when some are not known.

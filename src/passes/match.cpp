@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ops/check_inputs.h"
 #include "ops/op.h"
 
 namespace kheya {
@@ -22,12 +23,7 @@ bool IsOp(const Node& node, std::string_view op) {
   if (node.op != op || !node.domain.empty()) return false;
   if (node.outputs.empty() || !node.outputs[0].valid()) return false;
   const OpDef* def = FindOp("", op);
-  if (def == nullptr) return false;
-  for (size_t i = 0; i < def->inputs.size(); ++i) {
-    const bool required = def->inputs[i].presence != Presence::kOptional;
-    if (required && !InputOf(node, i).valid()) return false;
-  }
-  return true;
+  return def != nullptr && CheckNode(*def, node).ok();
 }
 
 NodeId ProducerOf(const Graph& graph, ValueId value, std::string_view op) {

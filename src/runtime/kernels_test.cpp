@@ -86,7 +86,8 @@ void MakeConv(Rng& rng, Case& c) {
   const Ints dilations = {Draw(rng, 1, 2), 1};
   const Ints pads = {Draw(rng, 0, kh - 1), Draw(rng, 0, kw - 1), Draw(rng, 0, kh - 1),
                      Draw(rng, 0, kw - 1)};
-  const Shape shape{Draw(rng, 1, 3), in * split, Draw(rng, 8, 30), Draw(rng, 8, 30)};
+  const int64_t images = Draw(rng, 0, 4) == 0 ? Draw(rng, 8, 19) : Draw(rng, 1, 3);
+  const Shape shape{images, in * split, Draw(rng, 8, 30), Draw(rng, 8, 30)};
   const ValueId x = c.Input(RandomTensor(rng, shape));
   const ValueId w = c.Constant(RandomTensor(rng, Shape{out * split, in, kh, kw}));
   const ValueId b = Draw(rng, 0, 1) ? c.Constant(RandomTensor(rng, Shape{out * split})) : ValueId();

@@ -1,6 +1,6 @@
-// Convolutions by oneDNN in channels-last layout. The work is cut into images and bands of rows
-// (of the first spatial axis); a band is dense memory, so each is a convolution of its own with the
-// padding that falls to it.
+// Convolutions by oneDNN in channels-last layout. The work is cut into groups of whole images where
+// there are many, else into images and bands of rows (of the first spatial axis); both are dense
+// memory, so each is a convolution of its own with the padding that falls to it.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -20,6 +20,8 @@ constexpr int kWeights = 1;
 constexpr int kBias = 2;
 constexpr int kResidual = 3;
 
+constexpr int64_t kManyImages = 8;
+
 memory::dims DimsOf(const Shape& shape) { return {shape.begin(), shape.end()}; }
 
 memory::format_tag ChannelsLastTag(int rank) {
@@ -35,11 +37,12 @@ memory::dims AxesOf(const kernels::Spatial& spatial, int rank) {
 
 // The geometry of one band: what its primitive is made for.
 struct Band {
+  int64_t images = 1;
   int64_t rows_in = 0;
   int64_t rows_out = 0;
   int64_t pad_begin = 0;
   int64_t pad_end = 0;
-  auto Key() const { return std::tie(rows_in, rows_out, pad_begin, pad_end); }
+  auto Key() const { return std::tie(images, rows_in, rows_out, pad_begin, pad_end); }
   bool operator<(const Band& other) const { return Key() < other.Key(); }
 };
 
@@ -142,22 +145,25 @@ class OneDnnConv : public PreparedKernel {
     return {dims, memory::data_type::f32, strides};
   }
 
-  Band BandOf(SliceRange rows) const {
+  Band BandOf(SliceRange images, SliceRange rows) const {
     const int axis = first_axis();
     const int64_t height = call_.inputs[kSrc].shape[2];
     const int64_t begin = rows.begin * window().stride[axis] - window().pad_begin[axis];
     const int64_t end = (rows.end - 1) * window().stride[axis] - window().pad_begin[axis] +
                         DilatedKernel(window(), axis);
-    return {std::min(end, height) - std::max<int64_t>(begin, 0), rows.end - rows.begin,
+    const int64_t num_images = images.end - images.begin;
+    // Images follow each other whole, with the rows that the stride leaves over at the end.
+    const int64_t end_in = num_images > 1 ? height : std::min(end, height);
+    return {num_images, end_in - std::max<int64_t>(begin, 0), rows.end - rows.begin,
             std::max<int64_t>(-begin, 0), std::max<int64_t>(end - height, 0)};
   }
 
-  // A convolution of one image of `band` rows. Throws what oneDNN throws.
+  // The convolution of a band. Throws what oneDNN throws.
   BandPrimitive MakeBand(const Band& band) {
     const int axes = rank() - 2;
     memory::dims src_dims = DimsOf(call_.inputs[kSrc].shape);
     memory::dims dst_dims = DimsOf(call_.outputs[0].shape);
-    src_dims[0] = dst_dims[0] = 1;
+    src_dims[0] = dst_dims[0] = band.images;
     src_dims[2] = band.rows_in;
     dst_dims[2] = band.rows_out;
     memory::dims pads_begin = AxesOf(window().pad_begin, axes);
@@ -183,38 +189,45 @@ class OneDnnConv : public PreparedKernel {
     return {dnnl::convolution_forward(chosen), src, dst, chosen.scratchpad_desc()};
   }
 
-  int64_t NumBands() const {
+  // How many groups of images, and bands of each.
+  std::pair<int64_t, int64_t> NumSlices() const {
     const Shape& out = call_.outputs[0].shape;
     const Shape& w = call_.inputs[kWeights].shape;
     const double flops = 2.0 * static_cast<double>(out.Product(1, out.rank())) *
                          static_cast<double>(w.Product(1, w.rank()));
-    const double weight_bytes = 4.0 * static_cast<double>(w.num_elements());
-    return SlicesFor(flops, LeastFlopsFor(weight_bytes), out[2], 8);
+    const double least = LeastFlopsFor(4.0 * static_cast<double>(w.num_elements()));
+    if (out[0] < kManyImages) return {out[0], SlicesFor(flops, least, out[2], 8)};
+    return {SlicesFor(flops * static_cast<double>(out[0]), least, out[0], 64), 1};
   }
 
   void Cut() {
-    const Shape& in = call_.inputs[kSrc].shape;
     const Shape& out = call_.outputs[0].shape;
     plain_weights_ = PlainWeights();
     weights_desc_ = memory::desc(WeightDims(), memory::data_type::f32, memory::format_tag::any);
     if (bias_.defined()) {
       bias_desc_ = memory::desc({out[1]}, memory::data_type::f32, memory::format_tag::a);
     }
-    const int axis = first_axis();
-    const size_t in_row = sizeof(float) * in.Product(3, in.rank()) * in[1];
-    const size_t out_row = sizeof(float) * out.Product(3, out.rank()) * out[1];
-    const int64_t bands = NumBands();
-    for (int64_t image = 0; image < out[0]; ++image) {
-      for (int64_t index = 0; index < bands; ++index) {
-        const SliceRange rows = RangeOf(index, bands, out[2]);
-        const Band band = BandOf(rows);
-        if (!bands_.contains(band)) bands_.emplace(band, MakeBand(band));
-        const int64_t first_row =
-            std::max<int64_t>(rows.begin * window().stride[axis] - window().pad_begin[axis], 0);
-        slices_.push_back({&bands_.at(band), in_row * (image * in[2] + first_row),
-                           out_row * (image * out[2] + rows.begin), out_row * band.rows_out});
+    const auto [groups, bands] = NumSlices();
+    for (int64_t group = 0; group < groups; ++group) {
+      for (int64_t band = 0; band < bands; ++band) {
+        AddSlice(RangeOf(group, groups, out[0]), RangeOf(band, bands, out[2]));
       }
     }
+  }
+
+  void AddSlice(SliceRange images, SliceRange rows) {
+    const Shape& in = call_.inputs[kSrc].shape;
+    const Shape& out = call_.outputs[0].shape;
+    const size_t in_row = sizeof(float) * in.Product(3, in.rank()) * in[1];
+    const size_t out_row = sizeof(float) * out.Product(3, out.rank()) * out[1];
+    const Band band = BandOf(images, rows);
+    if (!bands_.contains(band)) bands_.emplace(band, MakeBand(band));
+    const int axis = first_axis();
+    const int64_t first_row =
+        std::max<int64_t>(rows.begin * window().stride[axis] - window().pad_begin[axis], 0);
+    slices_.push_back({&bands_.at(band), in_row * (images.begin * in[2] + first_row),
+                       out_row * (images.begin * out[2] + rows.begin),
+                       out_row * band.images * band.rows_out});
   }
 
   const KernelCall call_;
@@ -240,7 +253,7 @@ bool OneDnnConvSupports(const KernelCall& call) {
   for (const TensorDesc* desc : {&call.inputs[kSrc], &call.outputs[0]}) {
     if (desc->layout != Layout::kChannelsLast) return false;
   }
-  return onednn::HasPostOp(params->activation);
+  return onednn::HasPostOp(params->activation) && onednn::SizesFit(call);
 }
 
 Result<std::shared_ptr<const PreparedKernel>> PrepareOneDnnConv(const KernelCall& call,

@@ -1,6 +1,8 @@
 #include "kernels/onednn/library.h"
 
+#include <algorithm>
 #include <array>
+#include <limits>
 
 #include "base/hash.h"
 
@@ -105,6 +107,14 @@ Status Execute(const dnnl::primitive& primitive, std::initializer_list<Argument>
       dnnl_primitive_execute(primitive.get(), ThreadStream(), static_cast<int>(count), args.data());
   if (status != dnnl_success) return InternalError("oneDNN: execution failed ({})", int{status});
   return OkStatus();
+}
+
+bool SizesFit(const KernelCall& call) {
+  const auto fits = [](const TensorDesc& desc) {
+    return desc.shape.num_elements() <= std::numeric_limits<int32_t>::max() / 4;
+  };
+  return std::all_of(call.inputs.begin(), call.inputs.end(), fits) &&
+         std::all_of(call.outputs.begin(), call.outputs.end(), fits);
 }
 
 bool HasPostOp(const Elementwise& function) {

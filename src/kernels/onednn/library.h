@@ -59,6 +59,9 @@ struct Argument {
 // Runs a primitive on the calling thread with one thread.
 Status Execute(const dnnl::primitive& primitive, std::initializer_list<Argument> arguments);
 
+// oneDNN counts in 32 bits here and there: false when a tensor has too many elements for that.
+bool SizesFit(const KernelCall& call);
+
 // The post-op of an activation; false when oneDNN has none for it.
 bool HasPostOp(const Elementwise& function);
 void AppendPostOp(const Elementwise& function, dnnl::post_ops* post_ops);

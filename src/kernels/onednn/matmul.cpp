@@ -53,6 +53,9 @@ std::optional<Sizes> SizesOf(const KernelCall& call) {
     sizes.batch = 1;
     sizes.a_batched = false;
   }
+  // Products that share an operand are slices of their own.
+  constexpr int64_t kMostSlices = 1024;
+  if (sizes.a_batched != sizes.b_batched && sizes.batch > kMostSlices) return std::nullopt;
   return sizes;
 }
 
@@ -281,7 +284,7 @@ bool OneDnnMatMulSupports(const KernelCall& call) {
     if (bias.num_elements() != sizes->n || bias.rank() == 0) return false;
     if (bias[bias.rank() - 1] != sizes->n) return false;
   }
-  return onednn::HasPostOp(params->activation);
+  return onednn::HasPostOp(params->activation) && onednn::SizesFit(call);
 }
 
 Result<std::shared_ptr<const PreparedKernel>> PrepareOneDnnMatMul(const KernelCall& call,
