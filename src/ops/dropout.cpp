@@ -58,7 +58,6 @@ const OpDef kDropoutOp = {.domain = "",
                           .outputs = kOutputs,
                           .attributes = kAttributes,
                           .infer = Infer,
-                          .evaluate = Evaluate,
-                          .aliases_input = true};
+                          .evaluate = Evaluate};
 
 }  // namespace kheya
