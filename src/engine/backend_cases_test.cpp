@@ -1,11 +1,12 @@
 // The cases of the ONNX project through compiled models, with every choice of tactics.
+#include "formats/testing/backend_cases.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdio>
 
 #include "base/file.h"
 #include "engine/engine.h"
-#include "formats/testing/backend_cases.h"
 
 namespace kheya {
 namespace {
