@@ -141,9 +141,10 @@ def make_encoder(folder, name, layers, dynamic):
         if isinstance(module, nn.LayerNorm):  # as trained ones are: not all ones and zeros
             nn.init.normal_(module.weight, 1.0, 0.1)
             nn.init.normal_(module.bias, 0.0, 0.1)
-    ids = torch.randint(0, 30522, (1, 128))
-    mask = torch.ones(1, 128, dtype=torch.int64)
-    mask[:, 100:] = 0
+    batch = 2 if dynamic else 1
+    ids = torch.randint(0, 30522, (batch, 128))
+    mask = torch.ones(batch, 128, dtype=torch.int64)
+    mask[0, 100:] = 0
     names = ["input_ids", "attention_mask", "token_type_ids"]
     outputs = ["pooled", "hidden"]
     axes = {each: {0: "batch", 1: "length"} for each in names}

@@ -69,6 +69,28 @@ TEST(EngineTest, RefusesInputsByName) {
   EXPECT_THAT((*model)->Prepare({}).message(), HasSubstr("a shape is needed"));
 }
 
+constexpr const char* kTwoInputs = R"(graph net(x: float32[batch,3], y: float32[batch,1]) -> (z) {
+  z = Add(x, y)
+})";
+
+TEST(EngineTest, RefusesASymbolThatIsTwoNumbers) {
+  const auto model = CompileModel(MakeModel(kTwoInputs), {});
+  ASSERT_TRUE(model.ok());
+  RunContext context;
+  std::vector<Value> outputs(1);
+  const std::vector<Value> inputs = {Ones(2), Tensor::FromValues<float>(Shape{1, 1}, {1})};
+  EXPECT_EQ((*model)->Run(context, inputs, outputs).message(),
+            "found dimension 'batch' of 2 in input 'x' and 1 in input 'y', expected one number");
+}
+
+TEST(EngineTest, AShapeOfOneInputSettlesTheSymbolsOfOthers) {
+  CompileOptions options;
+  options.input_shapes = {{"x", Shape{2, 3}}};
+  const auto model = CompileModel(MakeModel(kTwoInputs), options);
+  ASSERT_TRUE(model.ok()) << model.status().ToString();
+  EXPECT_EQ((*model)->inputs()[1].type.ToString(), "float32[2,1]");
+}
+
 TEST(EngineTest, ListsWhatIsNotSupported) {
   const Model model = MakeModel("graph g(x: float32[2]) -> (y) { t = Frobnicate(x) y = Relu(t) }");
   EXPECT_EQ(GatherFacts(model).unsupported.size(), 1u);

@@ -91,23 +91,80 @@ Status InferTypes(Graph& graph, std::vector<std::string>* warnings) {
   return OkStatus();
 }
 
-Status SpecializeInputs(Graph& graph, const std::map<std::string, Shape>& shapes) {
-  std::vector<std::pair<ValueId, Shape>> found;
-  for (const auto& [name, shape] : shapes) {
-    const auto it =
-        std::find_if(graph.inputs().begin(), graph.inputs().end(),
-                     [&, &wanted = name](ValueId id) { return graph.value(id).name == wanted; });
-    if (it == graph.inputs().end()) return InvalidArgumentError("found no input '{}'", name);
-    const ValueType& type = graph.value(*it).type;
-    if (type.kind != Kind::kUnknown &&
-        (!type.is_tensor() || (type.shape && !Matches(*type.shape, shape)))) {
-      return InvalidArgumentError("found shape {} for input '{}', expected {}", shape.ToString(),
-                                  name, type.ToString());
+namespace {
+
+// The numbers that symbols of input shapes stand for, and the inputs that said so.
+class SymbolTable {
+ public:
+  Status Bind(const SymbolicShape& declared, const Shape& shape, const std::string& input) {
+    for (size_t i = 0; i < declared.size(); ++i) {
+      const std::optional<std::string> symbol = declared[i].symbol();
+      if (!symbol) continue;
+      const auto [it, is_new] = numbers_.try_emplace(*symbol, shape[i], input);
+      if (is_new || it->second.first == shape[i]) continue;
+      return InvalidArgumentError(
+          "found dimension '{}' of {} in input '{}' and {} in input '{}', expected one number",
+          *symbol, it->second.first, it->second.second, shape[i], input);
     }
-    found.emplace_back(*it, shape);
+    return OkStatus();
   }
-  for (const auto& [id, shape] : found) {
-    graph.SetType(id, ValueType::OfTensor(graph.value(id).type.dtype, ToSymbolic(shape)));
+
+  SymbolicShape Replace(const SymbolicShape& shape) const {
+    SymbolicShape replaced = shape;
+    for (Dim& dim : replaced) {
+      const auto number = dim.Evaluate([&](std::string_view symbol) -> std::optional<int64_t> {
+        const auto it = numbers_.find(symbol);
+        return it == numbers_.end() ? std::nullopt : std::optional(it->second.first);
+      });
+      if (number) dim = *number;
+    }
+    return replaced;
+  }
+
+ private:
+  std::map<std::string, std::pair<int64_t, std::string>, std::less<>> numbers_;
+};
+
+Status CheckShape(const ValueType& type, const Shape& shape, const std::string& input) {
+  const bool fits = type.kind == Kind::kUnknown ||
+                    (type.is_tensor() && (!type.shape || Matches(*type.shape, shape)));
+  if (fits) return OkStatus();
+  return InvalidArgumentError("found shape {} for input '{}', expected {}", shape.ToString(), input,
+                              type.ToString());
+}
+
+Status UnknownInput(const Graph& graph, const std::map<std::string, Shape>& shapes) {
+  for (const auto& [name, shape] : shapes) {
+    const bool known =
+        std::any_of(graph.inputs().begin(), graph.inputs().end(),
+                    [&, &wanted = name](ValueId id) { return graph.value(id).name == wanted; });
+    if (!known) return InvalidArgumentError("found no input '{}'", name);
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+Status SpecializeInputs(Graph& graph, const std::map<std::string, Shape>& shapes) {
+  SymbolTable symbols;
+  size_t found = 0;
+  for (ValueId id : graph.inputs()) {
+    const GraphValue& input = graph.value(id);
+    const auto given = shapes.find(input.name);
+    if (given == shapes.end()) continue;
+    ++found;
+    KHEYA_RETURN_IF_ERROR(CheckShape(input.type, given->second, input.name));
+    if (!input.type.shape) continue;
+    KHEYA_RETURN_IF_ERROR(symbols.Bind(*input.type.shape, given->second, input.name));
+  }
+  if (found != shapes.size()) return UnknownInput(graph, shapes);
+  for (ValueId id : graph.inputs()) {
+    const ValueType& type = graph.value(id).type;
+    const auto given = shapes.find(graph.value(id).name);
+    if (given == shapes.end() && (!type.is_tensor() || !type.shape)) continue;
+    graph.SetType(
+        id, ValueType::OfTensor(type.dtype, given == shapes.end() ? symbols.Replace(*type.shape)
+                                                                  : ToSymbolic(given->second)));
   }
   ForgetTypes(graph);
   return InferTypes(graph);

@@ -24,8 +24,9 @@ Status InferTypes(Graph& graph, std::vector<std::string>* warnings = nullptr);
 // types of values while they add nodes.
 Status InferNode(Graph& graph, NodeId node, std::vector<std::string>* warnings = nullptr);
 
-// Gives the inputs named in `shapes` these known shapes, then infers again from scratch.
-// InvalidArgument when a shape does not match the declared one or names no input.
+// Gives the inputs named in `shapes` these known shapes, puts the numbers that they give to symbols
+// into the shapes of the other inputs, then infers again from scratch. InvalidArgument when a shape
+// does not match the declared one or names no input, or when a symbol would be two numbers.
 Status SpecializeInputs(Graph& graph, const std::map<std::string, Shape>& shapes);
 
 // Runs the graph node by node with the reference kernels on the calling thread: the oracle of
