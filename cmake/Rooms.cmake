@@ -14,7 +14,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LES
 endif()
 if(KHEYA_SANITIZE)
   target_compile_options(kheya_flags INTERFACE -fsanitize=${KHEYA_SANITIZE}
-                         -fno-sanitize-recover=all)
+                         -fno-sanitize-recover=all -O1 -g1)  # enough for reports, faster to build
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # Instrumented code makes this warning see what is not there.
     target_compile_options(kheya_flags INTERFACE -Wno-maybe-uninitialized)
