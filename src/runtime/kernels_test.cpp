@@ -181,6 +181,7 @@ void MakeMovement(Rng& rng, Case& c) {
   const ValueId x = c.Input(RandomTensor(rng, shape));
   Ints perm = {0, 1, 2, 3};
   std::shuffle(perm.begin(), perm.end(), rng);
+  if (Draw(rng, 0, 3) == 0) perm[1] -= 4;  // counted from the end
   c.Output(c.Node("Transpose", {x}, {{"perm", perm}}));
   const int64_t axis = Draw(rng, 0, 3);
   c.Output(c.Node("Concat", {x, x, x}, {{"axis", axis}}));

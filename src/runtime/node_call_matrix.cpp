@@ -76,8 +76,11 @@ std::optional<NodeCall> MakeTransposeCall(const NodeShapes& node) {
   const int rank = node.input(0).shape.rank();
   const std::vector<int64_t> perm = node.attributes().Ints("perm");
   TransposeParams params;
+  if (!perm.empty() && perm.size() != static_cast<size_t>(rank)) return std::nullopt;
   for (int i = 0; i < rank; ++i) {
-    params.perm.push_back(perm.empty() ? rank - 1 - i : static_cast<int>(perm[i]));
+    const std::optional<int> axis = perm.empty() ? rank - 1 - i : AxisOf(perm[i], rank);
+    if (!axis) return std::nullopt;
+    params.perm.push_back(*axis);
   }
   return node.Call(std::move(params), LayoutRule::kPlain);
 }
