@@ -8,6 +8,7 @@
 
 #include "kernels/kernel.h"
 #include "kernels/onednn/library.h"
+#include "kernels/portable/simd.h"
 #include "kernels/slicing.h"
 
 namespace kheya {
@@ -115,13 +116,17 @@ class OneDnnConv : public PreparedKernel {
     void* bias = bias_.defined() ? const_cast<float*>(bias_.data<float>().data()) : nullptr;
     void* scratchpad =
         scratchpad_bytes_ > 0 ? args.workspace + scratchpad_bytes_ * args.slice : nullptr;
-    return onednn::Execute(
+    KHEYA_RETURN_IF_ERROR(onednn::Execute(
         band.primitive,
         {{DNNL_ARG_SRC, &band.src, const_cast<std::byte*>(args.inputs[kSrc]) + slice.src_offset},
          {DNNL_ARG_WEIGHTS, &weights_desc_, const_cast<std::byte*>(weights_->data())},
          {DNNL_ARG_BIAS, &bias_desc_, bias},
          {DNNL_ARG_DST, &band.dst, dst},
-         {DNNL_ARG_SCRATCHPAD, &band.scratchpad, scratchpad}});
+         {DNNL_ARG_SCRATCHPAD, &band.scratchpad, scratchpad}}));
+    if (left_.op == ElementwiseOp::kIdentity) return OkStatus();
+    auto* y = reinterpret_cast<float*>(dst);
+    simd::Unary(left_, y, y, slice.dst_bytes / sizeof(float));
+    return OkStatus();
   }
 
  private:
@@ -179,7 +184,7 @@ class OneDnnConv : public PreparedKernel {
         bias_desc_, dst, AxesOf(window().stride, axes), dilations, pads_begin, pads_end);
     dnnl::post_ops post_ops;
     if (call_.has_input(kResidual)) post_ops.append_sum(1.0f);
-    onednn::AppendPostOp(params_.activation, &post_ops);
+    left_ = onednn::AppendPostOp(params_.activation, &post_ops);
     dnnl::primitive_attr attributes;
     attributes.set_post_ops(post_ops);
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
@@ -232,6 +237,7 @@ class OneDnnConv : public PreparedKernel {
 
   const KernelCall call_;
   const FusedConvParams& params_ = std::get<FusedConvParams>(call_.params);
+  Elementwise left_;  // the activation, where the primitives do not apply it
   std::map<Band, BandPrimitive> bands_;
   std::vector<ConvSlice> slices_;
   memory::desc plain_weights_;
@@ -253,7 +259,7 @@ bool OneDnnConvSupports(const KernelCall& call) {
   for (const TensorDesc* desc : {&call.inputs[kSrc], &call.outputs[0]}) {
     if (desc->layout != Layout::kChannelsLast) return false;
   }
-  return onednn::HasPostOp(params->activation) && onednn::SizesFit(call);
+  return onednn::SizesFit(call);
 }
 
 Result<std::shared_ptr<const PreparedKernel>> PrepareOneDnnConv(const KernelCall& call,

@@ -41,12 +41,8 @@ struct PostOp {
 std::optional<PostOp> PostOpOf(const Elementwise& function) {
   using dnnl::algorithm;
   switch (function.op) {
-    case ElementwiseOp::kRelu:
-      return PostOp{algorithm::eltwise_relu, 0, 0};
     case ElementwiseOp::kLeakyRelu:
       return PostOp{algorithm::eltwise_relu, function.alpha, 0};
-    case ElementwiseOp::kClip:
-      return PostOp{algorithm::eltwise_clip, function.alpha, function.beta};
     case ElementwiseOp::kElu:
       return PostOp{algorithm::eltwise_elu, function.alpha, 0};
     case ElementwiseOp::kSigmoid:
@@ -61,7 +57,7 @@ std::optional<PostOp> PostOpOf(const Elementwise& function) {
       return PostOp{algorithm::eltwise_swish, function.alpha, 0};
     case ElementwiseOp::kHardSwish:
       return PostOp{algorithm::eltwise_hardswish, 0, 0};
-    default:
+    default:  // Relu and Clip of oneDNN make numbers of NaNs
       return std::nullopt;
   }
 }
@@ -117,14 +113,11 @@ bool SizesFit(const KernelCall& call) {
          std::all_of(call.outputs.begin(), call.outputs.end(), fits);
 }
 
-bool HasPostOp(const Elementwise& function) {
-  return function.op == ElementwiseOp::kIdentity || PostOpOf(function).has_value();
-}
-
-void AppendPostOp(const Elementwise& function, dnnl::post_ops* post_ops) {
-  if (const std::optional<PostOp> op = PostOpOf(function)) {
-    post_ops->append_eltwise(1.0f, op->algorithm, op->alpha, op->beta);
-  }
+Elementwise AppendPostOp(const Elementwise& function, dnnl::post_ops* post_ops) {
+  const std::optional<PostOp> op = PostOpOf(function);
+  if (!op) return function;
+  post_ops->append_eltwise(1.0f, op->algorithm, op->alpha, op->beta);
+  return Elementwise();
 }
 
 Result<std::shared_ptr<const Buffer>> Pack(PackCache* cache, const Tensor& weights,

@@ -62,9 +62,9 @@ Status Execute(const dnnl::primitive& primitive, std::initializer_list<Argument>
 // oneDNN counts in 32 bits here and there: false when a tensor has too many elements for that.
 bool SizesFit(const KernelCall& call);
 
-// The post-op of an activation; false when oneDNN has none for it.
-bool HasPostOp(const Elementwise& function);
-void AppendPostOp(const Elementwise& function, dnnl::post_ops* post_ops);
+// Appends an activation as a post-op. Gives what is left to apply to the results: the activation
+// where oneDNN has none that computes the same, else the identity.
+Elementwise AppendPostOp(const Elementwise& function, dnnl::post_ops* post_ops);
 
 // `weights` from element `first` on, whose memory `from` describes, in the form `to`, made once and
 // shared. Elements of 4 bytes.

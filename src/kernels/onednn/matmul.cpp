@@ -6,6 +6,7 @@
 
 #include "kernels/kernel.h"
 #include "kernels/onednn/library.h"
+#include "kernels/portable/simd.h"
 #include "kernels/slicing.h"
 
 namespace kheya {
@@ -127,11 +128,14 @@ class OneDnnMatMul : public PreparedKernel {
     const float* bias = bias_.defined() ? bias_.data<float>().data() + slice.column : nullptr;
     void* scratchpad =
         scratchpad_bytes_ > 0 ? args.workspace + scratchpad_bytes_ * args.slice : nullptr;
-    return onednn::Execute(part.primitive, {{DNNL_ARG_SRC, &part.a, at(kA, slice.a_offset)},
-                                            {DNNL_ARG_WEIGHTS, &part.b, const_cast<void*>(b)},
-                                            {DNNL_ARG_BIAS, &part.bias, const_cast<float*>(bias)},
-                                            {DNNL_ARG_DST, &part.y, y},
-                                            {DNNL_ARG_SCRATCHPAD, &part.scratchpad, scratchpad}});
+    KHEYA_RETURN_IF_ERROR(
+        onednn::Execute(part.primitive, {{DNNL_ARG_SRC, &part.a, at(kA, slice.a_offset)},
+                                         {DNNL_ARG_WEIGHTS, &part.b, const_cast<void*>(b)},
+                                         {DNNL_ARG_BIAS, &part.bias, const_cast<float*>(bias)},
+                                         {DNNL_ARG_DST, &part.y, y},
+                                         {DNNL_ARG_SCRATCHPAD, &part.scratchpad, scratchpad}}));
+    if (left_.op != ElementwiseOp::kIdentity) simd::Unary(left_, y, y, slice.y_count);
+    return OkStatus();
   }
 
  private:
@@ -173,7 +177,7 @@ class OneDnnMatMul : public PreparedKernel {
   }
 
   // Throws what oneDNN throws.
-  PartPrimitive MakePart(const Part& part) const {
+  PartPrimitive MakePart(const Part& part) {
     const int64_t m = part.m, n = part.n, k = sizes_.k;
     const memory::desc a =
         Describe({part.batch, m, k}, params().gemm.trans_a ? memory::dims{sizes_.m * k, 1, sizes_.m}
@@ -191,7 +195,7 @@ class OneDnnMatMul : public PreparedKernel {
       post_ops.append_eltwise(1.0f, dnnl::algorithm::eltwise_linear, params().gemm.alpha, 0);
     }
     if (call_.has_input(kResidual)) post_ops.append_sum(1.0f);
-    onednn::AppendPostOp(params().activation, &post_ops);
+    left_ = onednn::AppendPostOp(params().activation, &post_ops);
     dnnl::primitive_attr attributes;
     attributes.set_post_ops(post_ops);
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
@@ -265,6 +269,7 @@ class OneDnnMatMul : public PreparedKernel {
 
   const KernelCall call_;
   const Sizes sizes_;
+  Elementwise left_;  // the activation, where the primitives do not apply it
   std::map<Part, PartPrimitive> parts_;
   std::vector<MatMulSlice> slices_;
   bool b_packed_ = false;
@@ -284,7 +289,7 @@ bool OneDnnMatMulSupports(const KernelCall& call) {
     if (bias.num_elements() != sizes->n || bias.rank() == 0) return false;
     if (bias[bias.rank() - 1] != sizes->n) return false;
   }
-  return onednn::HasPostOp(params->activation) && onednn::SizesFit(call);
+  return onednn::SizesFit(call);
 }
 
 Result<std::shared_ptr<const PreparedKernel>> PrepareOneDnnMatMul(const KernelCall& call,
