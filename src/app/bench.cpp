@@ -11,6 +11,7 @@
 #include "app/model_options.h"
 #include "app/random_inputs.h"
 #include "app/terminal.h"
+#include "app/validators.h"
 #include "base/cpu_ledger.h"
 #include "base/json.h"
 #include "kernels/peak_probe.h"
@@ -113,13 +114,11 @@ Json ToJson(const BenchOptions& options, const Measured& m) {
   json["throughput"] = static_cast<double>(m.batch) / (m.Percentile(0.5) / 1000);
   json["peak_rss_bytes"] = PeakRssBytes();
   json["macs"] = m.macs ? Json(*m.macs) : Json();
-  if (m.macs) {
-    const double gflops = 2.0 * static_cast<double>(*m.macs) / seconds / 1e9;
-    const double peak = ProbePeakGflops() * m.threads;
-    json["gflops"] = gflops;
-    json["peak_gflops"] = peak;
-    json["fraction_of_peak"] = gflops / peak;
-  }
+  const double peak = ProbePeakGflops() * m.threads;
+  const double gflops = m.macs ? 2.0 * static_cast<double>(*m.macs) / seconds / 1e9 : 0;
+  json["gflops"] = m.macs ? Json(gflops) : Json();
+  json["peak_gflops"] = peak;
+  json["fraction_of_peak"] = m.macs ? Json(gflops / peak) : Json();
   if (options.profile) {
     json["profile"] = Json::Array();
     for (const auto& [name, time] : m.profile) {
@@ -198,11 +197,11 @@ CommandBody DefineBench(CLI::App& app) {
   auto options = std::make_shared<BenchOptions>();
   options->model.AddTo(app);
   app.add_option("--batch", options->batch, "Rows in a run (default: as the model says, else 1)")
-      ->check(CLI::PositiveNumber);
+      ->check(WholeNumber(1));
   app.add_option("--iterations", options->iterations, "Runs to time (default: two seconds' worth)")
-      ->check(CLI::PositiveNumber);
+      ->check(WholeNumber(1));
   app.add_option("--warmup", options->warmup, "Runs before, not counted; the first is one of them")
-      ->check(CLI::NonNegativeNumber)
+      ->check(WholeNumber(0))
       ->capture_default_str();
   app.add_flag("--profile", options->profile, "Show the time by kind of step");
   app.add_flag("--json", options->json, "Print JSON");

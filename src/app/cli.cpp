@@ -59,12 +59,13 @@ int Report(const Status& status) {
              : GetStatusCodeInfo(status.code()).exit_code;
 }
 
-bool IsCommand(std::string_view name) {
+bool IsKnown(std::string_view name) {
+  if (name == "-h" || name == "--help" || name == "--version") return true;
   return std::any_of(std::begin(kCommands), std::end(kCommands),
                      [&](const Command& command) { return name == command.name; });
 }
 
-int ReportUnknownCommand(std::string_view name) {
+int ReportUnknown(std::string_view name) {
   std::string known;
   for (const Command& command : kCommands) {
     known += (known.empty() ? "" : ", ") + std::string(command.name);
@@ -98,7 +99,7 @@ int RunCli(int argc, char** argv) {
   app.set_version_flag("--version", std::string("kheya ") + kVersion);
   app.require_subcommand(1);
   app.footer("Each command has a --help with an example. NO_COLOR is respected.");
-  if (argc > 1 && argv[1][0] != '-' && !IsCommand(argv[1])) return ReportUnknownCommand(argv[1]);
+  if (argc > 1 && !IsKnown(argv[1])) return ReportUnknown(argv[1]);
   CommandBody body;
   for (const Command& command : kCommands) {
     CLI::App* sub = app.add_subcommand(command.name, command.summary);

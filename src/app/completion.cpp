@@ -58,10 +58,17 @@ std::string Bash(const std::vector<Words>& all) {
       names, cases);
 }
 
+// The text within single quotes: `quote` is how the shell writes one inside.
+std::string Quoted(const std::string& text, const char* quote) {
+  std::string quoted;
+  for (char c : text) quoted += c == '\'' ? std::string(quote) : std::string(1, c);
+  return quoted;
+}
+
 std::string Zsh(const std::vector<Words>& all) {
   std::string names, cases;
   for (const Words& words : all) {
-    names += fmt::format("    '{}:{}'\n", words.command, words.summary);
+    names += fmt::format("    '{}:{}'\n", words.command, Quoted(words.summary, "'\\''"));
     cases += fmt::format("    {}) compadd -- {} ;;\n", words.command, JoinWords(words.flags));
   }
   return fmt::format(
@@ -86,7 +93,7 @@ std::string Fish(const std::vector<Words>& all) {
   std::string script;
   for (const Words& words : all) {
     script += fmt::format("complete -c kheya -n __fish_use_subcommand -f -a {} -d '{}'\n",
-                          words.command, words.summary);
+                          words.command, Quoted(words.summary, "\\'"));
     for (const std::string& flag : words.flags) {
       script += fmt::format("complete -c kheya -n '__fish_seen_subcommand_from {}' -l {}\n",
                             words.command, flag.substr(2));

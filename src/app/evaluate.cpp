@@ -1,12 +1,16 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstring>
 #include <memory>
+#include <optional>
 
 #include "app/command.h"
 #include "app/model_options.h"
 #include "app/spec_options.h"
 #include "app/terminal.h"
+#include "app/validators.h"
 #include "base/json.h"
 #include "data/dataset.h"
 #include "data/metrics.h"
@@ -28,15 +32,30 @@ struct EvaluateOptions {
 constexpr int64_t kTop = 5;
 
 // A model whose batch is fixed decides how many samples go at once.
-int64_t BatchFor(const CompiledModel& model, int64_t wanted) {
+std::optional<int64_t> FixedBatch(const CompiledModel& model) {
   const ValueType& type = model.inputs()[0].type;
-  if (!type.shape || type.shape->empty() || !type.shape->front().known()) return wanted;
-  return type.shape->front().value();
+  if (!type.shape || type.shape->empty()) return std::nullopt;
+  return type.shape->front().maybe();
+}
+
+// The first rows of `tensor`, or its rows and zeros behind them, to make `rows`.
+Result<Tensor> WithRows(const Tensor& tensor, int64_t rows) {
+  if (tensor.shape().rank() == 0 || tensor.shape()[0] == rows) return tensor;
+  std::vector<int64_t> dims(tensor.shape().begin(), tensor.shape().end());
+  dims[0] = rows;
+  KHEYA_ASSIGN_OR_RETURN(const Shape shape, Shape::Create(dims));
+  KHEYA_ASSIGN_OR_RETURN(Tensor made, Tensor::Allocate(tensor.dtype(), shape));
+  auto* to = static_cast<std::byte*>(made.mutable_view().data);
+  const size_t kept = std::min(made.num_bytes(), tensor.num_bytes());
+  std::memcpy(to, tensor.bytes().data(), kept);
+  std::memset(to + kept, 0, made.num_bytes() - kept);
+  return made;
 }
 
 Status EvaluateAll(const EvaluateOptions& options, CompiledModel& model, Dataset& data,
                    TopKAccuracy* accuracy) {
-  const int64_t batch = BatchFor(model, options.batch);
+  const std::optional<int64_t> fixed = FixedBatch(model);
+  const int64_t batch = fixed.value_or(options.batch);
   const int64_t total = options.limit > 0 ? std::min(options.limit, data.size()) : data.size();
   ProgressBar bar("evaluating", total);
   RunContext context;
@@ -46,11 +65,17 @@ Status EvaluateAll(const EvaluateOptions& options, CompiledModel& model, Dataset
     KHEYA_ASSIGN_OR_RETURN(const Batch samples,
                            data.Next(std::min(batch, total - accuracy->count())));
     if (samples.labels.empty()) break;
-    const Value input(samples.input);
+    const auto count = static_cast<int64_t>(samples.labels.size());
+    KHEYA_ASSIGN_OR_RETURN(Tensor rows, WithRows(samples.input, fixed.value_or(count)));
+    const Value input(std::move(rows));
     std::fill(outputs.begin(), outputs.end(), Value());
     KHEYA_RETURN_IF_ERROR(model.Run(context, {&input, 1}, outputs));
     if (!outputs[0].is_tensor()) return UnimplementedError("the first output is not a tensor");
-    KHEYA_RETURN_IF_ERROR(accuracy->Add(outputs[0].tensor(), samples.labels));
+    Tensor scores = outputs[0].tensor();
+    if (fixed) {
+      KHEYA_ASSIGN_OR_RETURN(scores, WithRows(scores, count));
+    }
+    KHEYA_RETURN_IF_ERROR(accuracy->Add(scores, samples.labels));
     bar.Update(accuracy->count());
   }
   return OkStatus();
@@ -104,10 +129,9 @@ CommandBody DefineEvaluate(CLI::App& app) {
       ->check(CLI::IsMember({"accuracy", "top5"}))
       ->capture_default_str();
   app.add_option("--batch", options->batch, "Samples in a run")
-      ->check(CLI::PositiveNumber)
+      ->check(WholeNumber(1))
       ->capture_default_str();
-  app.add_option("--limit", options->limit, "Stop after so many samples")
-      ->check(CLI::PositiveNumber);
+  app.add_option("--limit", options->limit, "Stop after so many samples")->check(WholeNumber(1));
   app.add_flag("--json", options->json, "Print JSON");
   options->spec.AddTo(app);
   return [options] { return Evaluate(*options); };

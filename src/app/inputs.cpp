@@ -41,8 +41,14 @@ class InputReader {
   }
 
  private:
-  // JSON and @FILE begin with characters that no sensible name begins with.
-  static std::pair<std::string, std::string_view> SplitFlag(std::string_view flag) {
+  // The name of an input, or what may be meant as one: no JSON or @FILE begins so.
+  std::pair<std::string, std::string_view> SplitFlag(std::string_view flag) const {
+    for (const TensorInfo& info : infos_) {
+      if (flag.size() > info.name.size() && flag.starts_with(info.name) &&
+          flag[info.name.size()] == '=') {
+        return {info.name, flag.substr(info.name.size() + 1)};
+      }
+    }
     const size_t equals = flag.find('=');
     if (flag.empty() || equals == std::string_view::npos ||
         std::string_view("[{\"@-0123456789").find(flag[0]) != std::string_view::npos) {
@@ -133,8 +139,9 @@ class InputReader {
       return InvalidArgumentError("found {} arrays for input '{}', expected 1", arrays.size(),
                                   name);
     }
+    const bool only = arrays.size() == 1 && infos_.size() == 1;  // whatever it is called
     for (auto& [key, tensor] : arrays) {
-      KHEYA_ASSIGN_OR_RETURN(const size_t index, FindInput(name.empty() ? key : name));
+      KHEYA_ASSIGN_OR_RETURN(const size_t index, FindInput(only || !name.empty() ? name : key));
       KHEYA_RETURN_IF_ERROR(Set(index, std::move(tensor)));
     }
     return OkStatus();

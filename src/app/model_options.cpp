@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "app/terminal.h"
+#include "app/validators.h"
 #include "base/string_util.h"
 
 namespace kheya {
@@ -10,19 +11,19 @@ namespace kheya {
 Result<std::pair<std::string, Shape>> ParseShapeFlag(const std::string& text) {
   const size_t equals = text.rfind('=');
   if (equals == std::string::npos || equals == 0) {
-    return InvalidArgumentError("--shape: found '{}', expected NAME=1x3x224x224", text);
+    return InvalidArgumentError("found '{}', expected NAME=1x3x224x224", text);
   }
   std::vector<int64_t> dims;
   const std::string_view list = std::string_view(text).substr(equals + 1);
   if (!list.empty()) {
     for (std::string_view part : Split(list, 'x')) {
       Result<int64_t> dim = ParseInt64(part);
-      if (!dim.ok()) return std::move(dim).status().WithContext("--shape '{}'", text);
+      if (!dim.ok()) return std::move(dim).status().WithContext("'{}'", text);
       dims.push_back(*dim);
     }
   }
   Result<Shape> shape = Shape::Create(dims);
-  if (!shape.ok()) return std::move(shape).status().WithContext("--shape '{}'", text);
+  if (!shape.ok()) return std::move(shape).status().WithContext("'{}'", text);
   return std::make_pair(text.substr(0, equals), *shape);
 }
 
@@ -33,12 +34,15 @@ void ModelOptions::AddTo(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--threads", threads, "CPUs a run may use; 0: all that this process may")
       ->envname("KHEYA_THREADS")
-      ->check(CLI::NonNegativeNumber);
+      ->check(WholeNumber(0));
   app.add_option("--tactics", tactics, "Kernels to choose from")
       ->check(CLI::IsMember({"auto", "portable", "reference"}))
       ->capture_default_str();
-  app.add_option("--disable-pass", disabled_passes, "Leave out this optimization; may be repeated");
-  app.add_option("--shape", shapes, "Fix an input's shape, as NAME=1x3x224x224; may be repeated");
+  app.add_option("--disable-pass", disabled_passes, "Leave out this optimization; may be repeated")
+      ->allow_extra_args(false);
+  app.add_option("--shape", shapes, "Fix an input's shape, as NAME=1x3x224x224; may be repeated")
+      ->allow_extra_args(false)
+      ->check(Accepts([](const std::string& text) { return ParseShapeFlag(text).status(); }));
 }
 
 Result<std::map<std::string, Shape>> ModelOptions::ParseShapes() const {

@@ -5,7 +5,23 @@
 namespace kheya {
 namespace {
 
-Result<Shape> ChooseShape(const TensorInfo& info, int64_t batch) {
+using Symbols = std::map<std::string, int64_t>;
+
+// The numbers that given shapes put in the place of symbols.
+Symbols SymbolsOf(const std::vector<TensorInfo>& infos,
+                  const std::map<std::string, Shape>& shapes) {
+  Symbols symbols;
+  for (const TensorInfo& info : infos) {
+    const auto given = shapes.find(info.name);
+    if (given == shapes.end() || !info.type.shape) continue;
+    for (int i = 0; i < given->second.rank(); ++i) {
+      if (const auto symbol = (*info.type.shape)[i].symbol()) symbols[*symbol] = given->second[i];
+    }
+  }
+  return symbols;
+}
+
+Result<Shape> ChooseShape(const TensorInfo& info, int64_t batch, const Symbols& symbols) {
   if (!info.type.is_tensor() || !info.type.shape) {
     return InvalidArgumentError("input '{}': the rank is not known", info.name)
         .WithHint("give its shape with --shape " + info.name + "=1x3x224x224");
@@ -17,7 +33,9 @@ Result<Shape> ChooseShape(const TensorInfo& info, int64_t batch) {
       return InvalidArgumentError("input '{}': found batch {}, expected {}, which the model fixes",
                                   info.name, batch, dim.value());
     }
-    dims.push_back(dim.known() ? dim.value() : first && batch > 0 ? batch : 1);
+    const auto bound = symbols.find(dim.symbol().value_or(""));
+    const int64_t open = bound != symbols.end() ? bound->second : first && batch > 0 ? batch : 1;
+    dims.push_back(dim.known() ? dim.value() : open);
   }
   return Shape::Create(dims);
 }
@@ -87,11 +105,7 @@ Result<std::map<std::string, Shape>> ChooseShapes(const std::vector<TensorInfo>&
   std::map<std::string, Shape> chosen;
   for (const TensorInfo& info : infos) {
     const auto given = shapes.find(info.name);
-    if (given == shapes.end()) {
-      KHEYA_ASSIGN_OR_RETURN(Shape shape, ChooseShape(info, batch));
-      chosen.emplace(info.name, shape);
-      continue;
-    }
+    if (given == shapes.end()) continue;
     if (info.type.shape && !Matches(*info.type.shape, given->second)) {
       return InvalidArgumentError("input '{}': found shape {}, expected {}", info.name,
                                   given->second.ToString(), info.type.ToString());
@@ -100,6 +114,12 @@ Result<std::map<std::string, Shape>> ChooseShapes(const std::vector<TensorInfo>&
   }
   for (const auto& [name, shape] : shapes) {
     if (!chosen.contains(name)) return InvalidArgumentError("the model has no input '{}'", name);
+  }
+  const Symbols symbols = SymbolsOf(infos, chosen);
+  for (const TensorInfo& info : infos) {
+    if (chosen.contains(info.name)) continue;
+    KHEYA_ASSIGN_OR_RETURN(Shape shape, ChooseShape(info, batch, symbols));
+    chosen.emplace(info.name, shape);
   }
   return chosen;
 }

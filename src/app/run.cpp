@@ -1,10 +1,10 @@
 #include <fmt/core.h>
-#include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
-#include <cstring>
+#include <filesystem>
+#include <limits>
 #include <memory>
+#include <system_error>
 
 #include "app/command.h"
 #include "app/inputs.h"
@@ -12,6 +12,7 @@
 #include "app/random_inputs.h"
 #include "app/spec_options.h"
 #include "app/terminal.h"
+#include "app/validators.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "codec/npy.h"
@@ -39,7 +40,7 @@ Result<std::string> TensorText(const Value& value) {
   return text;
 }
 
-// {"outputs": {name: {"dtype", "shape", "data"}}, "top": [[...]]}, written by hand so that the
+// {"outputs": {name: {"dtype", "shape", "data"}}}, written by hand so that the
 // numbers go straight from the tensors.
 Result<std::string> OutputsJson(const CompiledModel& model, const std::vector<Value>& outputs) {
   std::string text = "{\"outputs\": {";
@@ -111,9 +112,9 @@ std::string SafeFileName(std::string_view name) {
 // NAME.npy for each output; NAME.pb for types that .npy lacks.
 Status WriteOutputs(const std::string& folder, const CompiledModel& model,
                     const std::vector<Value>& outputs) {
-  if (mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) {
-    return UnavailableError("cannot make the folder '{}': {}", folder, std::strerror(errno));
-  }
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return UnavailableError("cannot make the folder '{}': {}", folder, error.message());
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!outputs[i].is_tensor()) return UnimplementedError("only tensors can be written");
     const Tensor& tensor = outputs[i].tensor();
@@ -167,9 +168,10 @@ CommandBody DefineRun(CLI::App& app) {
                      ".npz, .pb, .json, JPEG, PNG, WebP");
   input->allow_extra_args(false);
   app.add_option("--random", options->random_seed, "Make the inputs up, from this seed")
-      ->excludes(input);
+      ->excludes(input)
+      ->check(WholeNumber(0, std::numeric_limits<int64_t>::max()));
   app.add_option("--top", options->top, "Print the best classes of the first output")
-      ->check(CLI::PositiveNumber);
+      ->check(WholeNumber(1));
   app.add_flag("--json", options->json, "Print JSON");
   app.add_option("--output-dir", options->output_dir, "Also write each output to a file here");
   options->spec.AddTo(app);

@@ -7,6 +7,7 @@
 
 #include "app/command.h"
 #include "app/model_options.h"
+#include "app/validators.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "serve/http/server.h"
@@ -80,21 +81,23 @@ CommandBody DefineServe(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--port,--http-port", server.port, "Port to listen on; 0: any that is free")
       ->envname("KHEYA_PORT")
-      ->check(CLI::Range(0, 65535))
+      ->check(WholeNumber(0, 65535))
       ->capture_default_str();
   app.add_option("--port-file", options->port_file, "Write the port to this file once listening");
   app.add_option("--workers", server.workers, "Requests at work at once; 0: one a CPU")
-      ->check(CLI::NonNegativeNumber);
+      ->check(WholeNumber(0));
   app.add_option("--max-queue", server.max_queue, "Requests that may wait; further ones get 503")
+      ->check(WholeNumber(1))
       ->capture_default_str();
   app.add_option("--max-connections", server.max_connections, "Connections at once")
+      ->check(WholeNumber(1))
       ->capture_default_str();
   app.add_option("--max-body-mib", options->max_body_mib, "Largest request body, in MiB")
       ->check(CLI::Range(0.001, 1048576.0))
       ->capture_default_str();
   app.add_option("--request-timeout", options->request_timeout,
                  "Seconds until a request is given up; 0: none")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0.0, 86400.0));
   app.add_flag("!--no-access-log", server.access_log, "Do not log each request");
   return [options] { return Serve(*options); };
 }

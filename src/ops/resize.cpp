@@ -36,7 +36,7 @@ constexpr int kRoi = 1, kScales = 2, kSizes = 3;
 // floor(dim * scale) where it can be told.
 Dim ScaledDim(const Dim& dim, float scale) {
   if (dim.known()) {
-    const double size = std::floor(static_cast<double>(scale) * static_cast<double>(dim.value()));
+    const double size = std::floor(scale * static_cast<float>(dim.value()));
     return size >= 0 && size < 9e18 ? Dim(static_cast<int64_t>(size)) : Dim();
   }
   if (scale >= 1 && scale < 1e6f && std::trunc(scale) == scale) {

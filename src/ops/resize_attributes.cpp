@@ -91,12 +91,12 @@ Status FillAxesFromScales(std::span<const float> scales, std::span<const int> ax
                           ResizeParams& params) {
   KHEYA_RETURN_IF_ERROR(CheckLength("scales", scales.size(), axes.size()));
   for (size_t i = 0; i < axes.size(); ++i) {
-    const double scale = scales[i];
+    const float scale = scales[i];
     if (!(scale > 0) || !std::isfinite(scale)) {
       return InvalidArgumentError("found a scale of {}, expected a positive number", scale);
     }
     const int64_t input = in[axes[i]];
-    KHEYA_ASSIGN_OR_RETURN(int64_t output, ToSize(std::floor(scale * static_cast<double>(input))));
+    KHEYA_ASSIGN_OR_RETURN(int64_t output, ToSize(std::floor(scale * static_cast<float>(input))));
     params.axes.push_back({.axis = axes[i], .input = input, .output = output, .scale = scale});
   }
   return OkStatus();

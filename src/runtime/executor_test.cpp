@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <limits>
 #include <thread>
 
 #include "base/denormals.h"
@@ -197,6 +198,19 @@ TEST(ExecutorTest, FlushesDenormalsAndRestoresTheMode) {
   ASSERT_TRUE(executor->Run(context, std::vector<Value>{x}, outputs).ok());
   EXPECT_THAT(outputs[0].tensor().data<float>(), testing::ElementsAre(0, 2, 0, 4));
   EXPECT_EQ(GetFloatMode(), mode);
+}
+
+TEST(ExecutorTest, LogarithmOfAFlushedDenormal) {
+  for (const Tactics tactics : {Tactics::kReference, Tactics::kPortable, Tactics::kAuto}) {
+    Graph graph = ParseGraph("graph log(x: float32[3]) -> (y) { y = Log(x) }").value();
+    std::vector<Value> outputs(1);
+    RunContext context;
+    const std::vector<Value> inputs = {Tensor::FromValues<float>(Shape{3}, {1e-40f, 0.0f, 1.0f})};
+    ASSERT_TRUE(Compile(graph, tactics)->Run(context, inputs, outputs).ok());
+    const float minus_infinity = -std::numeric_limits<float>::infinity();
+    EXPECT_THAT(outputs[0].tensor().data<float>(),
+                testing::ElementsAre(minus_infinity, minus_infinity, 0.0f));
+  }
 }
 
 TEST(ExecutorTest, ProfilesEveryStep) {

@@ -132,6 +132,12 @@ class Inputs(Scratch):
                 self.assertEqual(answer["outputs"]["sum"]["dtype"], "float32")
                 self.assertEqual(flat(answer["outputs"]["sum"]["data"]), [11.0, 17.5, 33.0, 40.25])
 
+    def test_names_that_begin_with_digits(self):
+        model = self.tmp / "digits.onnx"
+        model.write_bytes(files.onnx_model("Add", ["0", "1.x"], "2", ["rows", 2]))
+        text = self.ok("run", model, "--input", "0=[[1, 2]]", "--input", "1.x=[[3, 4]]")
+        self.assertRegex(text, r"^Prediction: \[\[4\.0, ?6\.0\]\]\n$")
+
     def test_a_png_is_what_its_pixels_are(self):
         pixels = [[(x * 9 + y * 5) % 256 for x in range(28)] for y in range(28)]
         (self.tmp / "picture.png").write_bytes(files.gray_png(pixels))
@@ -200,6 +206,19 @@ class Evaluate(Scratch):
             shutil.copy(PICTURES / name, self.tmp / "data" / label)
         answer = json.loads(self.ok("evaluate", FASHION, "--data", self.tmp / "data", "--json"))
         self.assertEqual((answer["count"], answer["accuracy"]), (3, 1.0))
+
+
+    def test_a_fixed_batch_is_filled_up(self):
+        data, model = self.tmp / "dots", self.tmp / "four.onnx"
+        model.write_bytes(files.onnx_model("Flatten", ["pixels"], "scores", [4, 1, 1, 2], [4, 2]))
+        for i in range(5):  # one more than the batch
+            (data / "ab"[i % 2]).mkdir(parents=True, exist_ok=True)
+            dot = [255, 0] if i % 2 == 0 else [0, 255]
+            (data / "ab"[i % 2] / f"{i}.png").write_bytes(files.gray_png([dot]))
+        (self.tmp / "ab.txt").write_text("a\nb\n")
+        answer = json.loads(self.ok("evaluate", model, "--data", data, "--size", "1x2", "--color",
+                                    "GRAY", "--labels", self.tmp / "ab.txt", "--json"))
+        self.assertEqual((answer["count"], answer["accuracy"]), (5, 1.0))
 
 
 class Terminal(Scratch):

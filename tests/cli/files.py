@@ -27,13 +27,14 @@ def _value_info(name, dims):
     return _field(1, name) + _field(2, _field(1, _field(1, 1) + _field(2, shape)))
 
 
-def onnx_model(op, inputs, output, dims):
-    """An ONNX file with one node `op` named "the_node": float inputs and output of `dims`."""
+def onnx_model(op, inputs, output, dims, output_dims=None):
+    """An ONNX file with one node `op` named "the_node": float inputs and output of `dims`, or of
+    its own `output_dims`."""
     node = b"".join(_field(1, name) for name in inputs)
     node += _field(2, output) + _field(3, "the_node") + _field(4, op)
     graph = _field(1, node) + _field(2, "g")
     graph += b"".join(_field(11, _value_info(name, dims)) for name in inputs)
-    graph += _field(12, _value_info(output, dims))
+    graph += _field(12, _value_info(output, output_dims or dims))
     return _field(1, 8) + _field(7, graph) + _field(8, _field(1, "") + _field(2, 13))
 
 

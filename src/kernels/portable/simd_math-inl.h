@@ -52,8 +52,8 @@ HWY_INLINE V Sigmoid(V x) {
   const D d;
   const V one = hn::Set(d, 1.0f);
   const V e = hn::Exp(d, hn::Neg(hn::Abs(x)));
-  const V positive = hn::Div(one, hn::Add(one, e));
-  return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Sub(one, positive), positive);
+  const V top = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one);  // 1 - positive would cancel
+  return hn::Div(top, hn::Add(one, e));
 }
 
 }  // namespace kheya::simd::HWY_NAMESPACE

@@ -8,12 +8,17 @@
 namespace kheya::kernels {
 namespace {
 
+// x / scale in single precision, which is what scales come in: 1 / 0.2f is 5, not a little less.
+double Scaled(double x, const ResizeAxis& axis) {
+  return static_cast<float>(x) / static_cast<float>(axis.scale);
+}
+
 // The input coordinate of output position `at`.
 double InputCoordinate(const ResizeParams& params, const ResizeAxis& axis, int64_t at) {
   const double x = static_cast<double>(at);
   const double last = static_cast<double>(axis.input - 1);
   const double length = axis.scale * static_cast<double>(axis.input);  // before rounding
-  const double half_pixel = (x + 0.5) / axis.scale - 0.5;
+  const double half_pixel = Scaled(x + 0.5, axis) - 0.5;
   switch (params.coordinates) {
     case CoordinateMode::kHalfPixelSymmetric: {
       const double adjustment = static_cast<double>(axis.output) / length;
@@ -24,9 +29,9 @@ double InputCoordinate(const ResizeParams& params, const ResizeAxis& axis, int64
     case CoordinateMode::kAlignCorners:
       return length == 1.0 ? 0.0 : x * last / (length - 1);
     case CoordinateMode::kAsymmetric:
-      return x / axis.scale;
+      return Scaled(x, axis);
     case CoordinateMode::kTfHalfPixelForNearest:
-      return (x + 0.5) / axis.scale;
+      return Scaled(x + 0.5, axis);
     case CoordinateMode::kCropAndResize: {
       const double crop = axis.roi_end - axis.roi_start;
       const double inside = length == 1.0 ? crop * last / 2 : x * crop * last / (length - 1);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <numbers>
 #include <type_traits>
 
@@ -80,7 +81,6 @@ KHEYA_STANDARD_FUNCTION(CosFn, std::cos);
 KHEYA_STANDARD_FUNCTION(CoshFn, std::cosh);
 KHEYA_STANDARD_FUNCTION(ExpFn, std::exp);
 KHEYA_STANDARD_FUNCTION(FloorFn, std::floor);
-KHEYA_STANDARD_FUNCTION(LogFn, std::log);
 KHEYA_STANDARD_FUNCTION(SinFn, std::sin);
 KHEYA_STANDARD_FUNCTION(SinhFn, std::sinh);
 KHEYA_STANDARD_FUNCTION(SqrtFn, std::sqrt);
@@ -88,6 +88,12 @@ KHEYA_STANDARD_FUNCTION(TanFn, std::tan);
 KHEYA_STANDARD_FUNCTION(TanhFn, std::tanh);
 #undef KHEYA_STANDARD_FUNCTION
 
+struct LogFn {  // where denormals count as zero, std::log would scale zero up to be normal
+  template <typename T>
+  T operator()(T x) const {
+    return x == T{} ? -std::numeric_limits<T>::infinity() : std::log(x);
+  }
+};
 struct SigmoidFn {
   template <typename T>
   T operator()(T x) const {

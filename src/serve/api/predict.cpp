@@ -20,7 +20,7 @@ bool IsJsonType(std::string_view type) {
 
 std::string ExpectedKeys(const ServedModel& model) {
   std::vector<std::string> keys;
-  if (model.inputs().size() == 1) keys.push_back("'input'");
+  if (model.inputs().size() == 1 && model.inputs()[0].name != "input") keys.push_back("'input'");
   for (const TensorInfo& info : model.inputs()) keys.push_back(fmt::format("'{}'", info.name));
   return Join(keys, " or ");
 }
