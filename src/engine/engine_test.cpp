@@ -120,6 +120,11 @@ TEST(EngineTest, CountsFacts) {
               ElementsAre(std::pair("Add", 1), std::pair("MatMul", 1), std::pair("Relu", 1)));
 }
 
+TEST(EngineTest, CountsNoMacsOfAMalformedNode) {
+  EXPECT_EQ(GatherFacts(MakeModel("graph g(x: float32[2,2]) -> (x) { = MatMul(x, x) }")).macs,
+            std::nullopt);
+}
+
 TEST(EngineTest, FixedShapesAndEveryTacticAgree) {
   for (const char* tactics : {"auto", "portable", "reference"}) {
     CompileOptions options;

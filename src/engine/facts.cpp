@@ -1,6 +1,7 @@
 #include "engine/facts.h"
 
 #include "base/checked_math.h"
+#include "ops/check_inputs.h"
 #include "ops/infer.h"
 #include "ops/op.h"
 #include "ops/verify_model.h"
@@ -27,6 +28,7 @@ std::optional<int64_t> CountMacs(const Graph& graph) {
     const Node& node = graph.node(id);
     const OpDef* op = FindOp(node.domain, node.op);
     if (op == nullptr || op->macs == nullptr) continue;
+    if (!CheckNode(*op, node).ok()) return std::nullopt;
     const std::optional<int64_t> macs = op->macs(graph, node);
     if (!macs || !CheckedAdd(total, *macs, &total)) return std::nullopt;
   }

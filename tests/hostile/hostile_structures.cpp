@@ -133,6 +133,15 @@ void AddGraphs(std::vector<HostileModel>& models) {
       {"many_outputs",
        Model({NodeMessage(
            {.op = "Split", .inputs = {"x"}, .outputs = std::vector<std::string>(20000, "")})})});
+  for (const char* op : {"Conv", "ConvTranspose", "Gemm", "MatMul"}) {
+    const auto with_y = [](const NodeText& node) {
+      return Model({Unary("Neg", "x", "y"), NodeMessage(node)});
+    };
+    models.push_back({std::string(op) + "_without_outputs",
+                      with_y({.op = op, .inputs = {"x", "x"}, .outputs = {}})});
+    models.push_back(
+        {std::string(op) + "_of_one_input", with_y({.op = op, .inputs = {"x"}, .outputs = {"z"}})});
+  }
   std::vector<std::string> chain{Unary("Neg", "x", "v0")};
   for (int i = 0; i < 5000; ++i) {
     chain.push_back(Unary("Neg", "v" + std::to_string(i), "v" + std::to_string(i + 1)));
