@@ -62,8 +62,7 @@ Status Serve(const ServeOptions& options) {
   if (!options.port_file.empty()) {
     KHEYA_RETURN_IF_ERROR(WriteFileAtomic(options.port_file, fmt::format("{}\n", server->port())));
   }
-  LogInfo("serve", "model '{}' is served at http://{}:{}", model->name(), server_options.host,
-          server->port());
+  LogInfo("serve", "model '{}' is served at http://{}", model->name(), server->address());
   server->Wait();
   LogInfo("serve", "stopped");
   return OkStatus();

@@ -85,7 +85,7 @@ Result<ModelSpec> SpecOptions::Resolve(const CompiledModel& model) const {
   if (!layout.empty()) json["layout"] = layout;
   if (!color.empty()) json["color"] = color;
   if (!resize.empty()) json["resize"] = resize;
-  if (scale != 0) json["scale"] = scale;
+  if (scale) json["scale"] = *scale;
   if (!mean.empty()) json["mean"] = Json(mean);
   if (!std.empty()) json["std"] = Json(std);
   if (!postprocess.empty()) json["postprocess"] = postprocess;

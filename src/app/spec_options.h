@@ -2,7 +2,9 @@
 #ifndef KHEYA_APP_SPEC_OPTIONS_H_
 #define KHEYA_APP_SPEC_OPTIONS_H_
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "data/model_spec.h"
 #include "engine/engine.h"
@@ -19,7 +21,7 @@ struct SpecOptions {
   std::string layout;
   std::string color;
   std::string resize;
-  double scale = 0;
+  std::optional<double> scale;
   std::vector<double> mean;
   std::vector<double> std;
   std::string labels;  // --labels FILE, a label a line

@@ -1,5 +1,7 @@
 #include "serve/api/path_pattern.h"
 
+#include <algorithm>
+
 #include "base/string_util.h"
 
 namespace kheya {
@@ -37,7 +39,13 @@ Result<std::string> PercentDecode(std::string_view text) {
 }
 
 Result<std::vector<std::string>> SplitTarget(std::string_view target) {
-  const std::string_view path = target.substr(0, target.find_first_of("?#"));
+  std::string_view path = target.substr(0, target.find_first_of("?#"));
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (!StartsWith(path, scheme)) continue;
+    path.remove_prefix(std::min(path.find('/', scheme.size()), path.size()));
+    if (path.empty()) path = "/";
+    break;
+  }
   if (!StartsWith(path, "/")) {
     return InvalidArgumentError("found target '{}', expected a path that starts with '/'",
                                 Abbreviate(target));

@@ -127,8 +127,9 @@ asio::awaitable<bool> Connection::AnswerOne() {
 
   EndpointMatch match = services_.endpoints.Match(exchange.verb, exchange.target);
   std::optional<HttpResponse> refusal = RefuseHeader(parser.get());
+  const bool has_bad_header = refusal.has_value();  // where the next request begins is not sure
   if (!refusal && match.endpoint == nullptr) refusal = std::move(match.refusal);
-  if (refusal && !parser.is_done()) {  // the body is not worth reading
+  if (refusal && (has_bad_header || !parser.is_done())) {  // the body is not worth reading
     co_return co_await RefuseAndClose(std::move(*refusal), exchange);
   }
   const bool complete = co_await ReadBody(&parser, &error);

@@ -63,7 +63,7 @@ class Server::Impl {
     tcp::resolver resolver(io_);
     const auto addresses = resolver.resolve(options_.host, std::to_string(options_.port),
                                             tcp::resolver::numeric_service, error);
-    if (error || addresses.empty()) {
+    if (error || addresses.empty() || options_.host.empty()) {
       return InvalidArgumentError("found host '{}', expected a name or address of this machine",
                                   options_.host);
     }
@@ -92,6 +92,10 @@ class Server::Impl {
   }
 
   int port() const { return port_; }
+  std::string address() const {
+    const bool is_v6 = options_.host.find(':') != std::string::npos;
+    return fmt::format("{}{}{}:{}", is_v6 ? "[" : "", options_.host, is_v6 ? "]" : "", port_);
+  }
 
   void BeginEnd() {
     asio::post(io_, [this] { End(); });
@@ -202,11 +206,12 @@ Result<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,
   auto impl = std::make_unique<Impl>(options, repository);
   KHEYA_RETURN_IF_ERROR(impl->Listen());
   impl->Run();
-  LogDebug("serve", "listening on http://{}:{}", options.host, impl->port());
+  LogDebug("serve", "listening on http://{}", impl->address());
   return std::unique_ptr<Server>(new Server(std::move(impl)));
 }
 
 int Server::port() const { return impl_->port(); }
+std::string Server::address() const { return impl_->address(); }
 void Server::Shutdown() { impl_->BeginEnd(); }
 void Server::Wait() { impl_->Wait(); }
 

@@ -57,6 +57,8 @@ class Server {
   ~Server();
 
   int port() const;
+  // "127.0.0.1:8000", "[::1]:8000"
+  std::string address() const;
   // Begins the end and returns at once: readiness goes, then accepting stops, idle connections are
   // closed, and requests under way are answered. Called again, cuts the waiting short.
   // Thread safety: any thread, any number of times.

@@ -508,8 +508,30 @@ TEST_F(ServerTest, BadOptions) {
   options_.port = 65536;
   EXPECT_EQ(Server::Start(options_, &repository_).status().code(), StatusCode::kInvalidArgument);
   options_.port = 0;
-  options_.host = "no such host";
-  EXPECT_EQ(Server::Start(options_, &repository_).status().code(), StatusCode::kInvalidArgument);
+  for (const char* host : {"no such host", ""}) {
+    options_.host = host;
+    EXPECT_EQ(Server::Start(options_, &repository_).status().code(), StatusCode::kInvalidArgument);
+  }
+}
+
+TEST_F(ServerTest, AddressIsAsInUrls) {
+  Start();
+  EXPECT_EQ(server_->address(), fmt::format("127.0.0.1:{}", port()));
+  options_.host = "::1";
+  const Result<std::unique_ptr<Server>> server = Server::Start(options_, &repository_);
+  if (!server.ok()) GTEST_SKIP() << "no IPv6: " << server.status().ToString();
+  EXPECT_EQ((*server)->address(), fmt::format("[::1]:{}", (*server)->port()));
+}
+
+TEST_F(ServerTest, NothingIsReadBehindABadHeader) {
+  Start();
+  Client client(port());
+  client.Send(
+      "POST /predict HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip\r\n\r\n"
+      "GET /v2/health/live HTTP/1.1\r\nHost: h\r\n\r\n");
+  const std::string answers = client.ReadAll();
+  EXPECT_THAT(answers, StartsWith("HTTP/1.1 501"));
+  EXPECT_THAT(answers, Not(HasSubstr("200 OK")));
 }
 
 TEST_F(ServerTest, TakenPortIsSaid) {
