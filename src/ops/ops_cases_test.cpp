@@ -35,7 +35,8 @@ struct OneNode {
 
 Status AddNode(const OpDef& op, const OpCase& one, std::vector<ValueId> inputs,
                const std::vector<bool>& outputs, OneNode& built) {
-  NodeSpec spec = {.op = op.name, .domain = op.domain, .name = "tested", .inputs = inputs};
+  NodeSpec spec = {
+      .op = op.name, .domain = op.domain, .name = "tested", .inputs = std::move(inputs)};
   spec.attributes = one.attributes;
   for (size_t i = 0; i < outputs.size(); ++i) {
     spec.outputs.push_back(outputs[i] ? "y" + std::to_string(i) : "");

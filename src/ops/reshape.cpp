@@ -13,7 +13,7 @@ constexpr AttributeDef kAttributes[] = {{"allowzero", AttributeKind::kInt}};
 
 // What is left of the product of `dims` after the product of `taken` is divided out; equal
 // factors go first, so that symbols vanish. A reshape divides exactly or fails when it runs.
-Dim DivideOut(SymbolicShape dims, std::vector<Dim> taken) {
+Dim DivideOut(SymbolicShape dims, const std::vector<Dim>& taken) {
   Dim divisor = 1;
   for (const Dim& factor : taken) {
     size_t i = 0;
@@ -57,7 +57,7 @@ Result<SymbolicShape> OutputShape(const std::optional<SymbolicShape>& data,
   if (data && !maybe_inferred) {
     std::vector<Dim> others = output;
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(*inferred));
-    output[*inferred] = DivideOut(*data, std::move(others));
+    output[*inferred] = DivideOut(*data, others);
   }
   return output;
 }

@@ -66,7 +66,7 @@ std::optional<std::vector<double>> BiasOf(const Graph& graph, const Node& node, 
 
 std::optional<std::vector<double>> PerChannelConstant(const Graph& graph, ValueId value,
                                                       int64_t channels, int rank) {
-  const auto values = ConstantFloats(graph, value);
+  auto values = ConstantFloats(graph, value);
   if (!values) return std::nullopt;
   const Shape& shape = graph.Constant(value)->shape();
   if (shape.rank() > rank) return std::nullopt;

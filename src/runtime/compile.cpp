@@ -84,7 +84,7 @@ class PlanBuilder {
   RegisterId AddAlias(RegisterId source, TensorDesc desc) {
     Register reg = plan_->registers[source];
     reg.root = source;
-    reg.desc = std::move(desc);
+    reg.desc = desc;
     reg.external = -1;
     reg.constant = Tensor();
     return AddRegister(std::move(reg));

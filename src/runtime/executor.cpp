@@ -93,10 +93,10 @@ class Executor::ActiveRun {
 };
 
 Executor::Executor(std::shared_ptr<const Plan> plan, std::shared_ptr<Runtime> runtime,
-                   std::shared_ptr<MemoryBudget> budget)
+                   const std::shared_ptr<MemoryBudget>& budget)
     : plan_(std::move(plan)),
       runtime_(std::move(runtime)),
-      budget_(budget ? std::move(budget) : ProcessBudget()) {}
+      budget_(budget ? budget : ProcessBudget()) {}
 
 Executor::~Executor() = default;
 

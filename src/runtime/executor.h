@@ -26,7 +26,7 @@ class Executor {
  public:
   // `budget` null: the process's.
   Executor(std::shared_ptr<const Plan> plan, std::shared_ptr<Runtime> runtime,
-           std::shared_ptr<MemoryBudget> budget);
+           const std::shared_ptr<MemoryBudget>& budget);
   ~Executor();
 
   // Inputs and outputs in the plan's order. Inputs must have the plan's types and shapes

@@ -43,7 +43,7 @@ TEST(Shape, Broadcasts) {
 
 TEST(SymbolicShape, Broadcasts) {
   const Dim n = Dim::Symbol("N"), m = Dim::Symbol("M");
-  const auto text = [](SymbolicShape a, SymbolicShape b) {
+  const auto text = [](const SymbolicShape& a, const SymbolicShape& b) {
     Result<SymbolicShape> shape = BroadcastShapes(a, b);
     return shape.ok() ? ToString(*shape) : shape.status().message();
   };

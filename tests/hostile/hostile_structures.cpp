@@ -18,7 +18,7 @@ std::string Call(const std::string& function, const std::string& in, const std::
 }
 
 // x -> nodes -> y.
-std::string Model(std::vector<std::string> nodes, std::vector<std::string> functions = {},
+std::string Model(std::vector<std::string> nodes, const std::vector<std::string>& functions = {},
                   int64_t opset = 21) {
   return ModelMessage(GraphMessage({.nodes = std::move(nodes), .inputs = {X()}, .outputs = {Y()}}),
                       opset, functions);

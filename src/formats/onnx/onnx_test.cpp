@@ -12,10 +12,9 @@
 #include "graph/text.h"
 #include "graph/verify.h"
 
-namespace kheya {
+namespace kheya::test {
 namespace {
 
-using namespace kheya::test;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -352,4 +351,4 @@ TEST_F(OnnxTest, RefusesWhatIsNotAModel) {
 }
 
 }  // namespace
-}  // namespace kheya
+}  // namespace kheya::test

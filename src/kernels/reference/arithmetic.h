@@ -72,17 +72,23 @@ struct FmodFn {
       return b == static_cast<T>(-1) ? T{} : static_cast<T>(a % b);
   }
 };
+template <typename T>
+bool IsNan(T x) {
+  if constexpr (std::is_floating_point_v<T>) return std::isnan(x);
+  return false;
+}
+
 // NaN wins.
 struct MaxFn {
   template <typename T>
   T operator()(T a, T b) const {
-    return a != a || a > b ? a : b;
+    return IsNan(a) || a > b ? a : b;
   }
 };
 struct MinFn {
   template <typename T>
   T operator()(T a, T b) const {
-    return a != a || a < b ? a : b;
+    return IsNan(a) || a < b ? a : b;
   }
 };
 struct PreluFn {

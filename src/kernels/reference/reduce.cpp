@@ -63,8 +63,8 @@ ComputeType<T> Extreme(const Row<T>& row) {
   if constexpr (Limits::has_infinity) best = largest ? -Limits::infinity() : Limits::infinity();
   for (int64_t i = 0; i < row.count; ++i) {
     best = largest ? MaxFn()(best, row[i]) : MinFn()(best, row[i]);
-    if (best != best) return best;
-    if (row[i] != row[i]) return row[i];
+    if (IsNan(best)) return best;
+    if (IsNan(row[i])) return row[i];
   }
   return best;
 }
@@ -128,9 +128,9 @@ int64_t ArgExtreme(const Row<T>& row, bool largest, bool last) {
   for (int64_t i = 1; i < row.count; ++i) {
     const ComputeType<T> now = row[i], before = row[best];
     const bool better = largest ? now > before : now < before;
-    const bool nan_wins = now != now && before == before;
-    const bool equal = now == before || (now != now && before != before);
-    if (nan_wins || (better && before == before) || (equal && last)) best = i;
+    const bool nan_wins = IsNan(now) && !IsNan(before);
+    const bool equal = now == before || (IsNan(now) && IsNan(before));
+    if (nan_wins || better || (equal && last)) best = i;
   }
   return best;
 }

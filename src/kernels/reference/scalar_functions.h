@@ -10,6 +10,8 @@
 #include <numbers>
 #include <type_traits>
 
+#include "kernels/reference/arithmetic.h"
+
 namespace kheya::kernels {
 
 // The wrapped result of an integer operation on the bits.
@@ -38,7 +40,7 @@ struct NegFn {
 struct SignFn {
   template <typename T>
   T operator()(T x) const {
-    if (x != x) return x;
+    if (IsNan(x)) return x;
     return static_cast<T>((x > T{}) - (x < T{}));
   }
 };

@@ -243,7 +243,7 @@ Result<Shape> ShapeOfRaw(const ValueType& type, size_t bytes) {
 }
 
 // Inference-Header-Content-Length: 0. The body is the single input, without any JSON.
-Result<KserveRequest> ParseRaw(std::shared_ptr<ServedModel> model, std::string_view body) {
+Result<KserveRequest> ParseRaw(const std::shared_ptr<ServedModel>& model, std::string_view body) {
   if (model->inputs().size() != 1) {
     return InvalidArgumentError("found a raw body for model '{}' with {} inputs, expected one",
                                 model->name(), model->inputs().size());
@@ -302,7 +302,7 @@ Result<KserveRequest> ParseKserveRequest(std::shared_ptr<ServedModel> model,
   const bool raw = header != nullptr && json_bytes == 0;
   KHEYA_ASSIGN_OR_RETURN(
       KserveRequest request,
-      raw ? ParseRaw(std::move(model), http.body) : ParseJson(std::move(model), http, json_bytes));
+      raw ? ParseRaw(model, http.body) : ParseJson(std::move(model), http, json_bytes));
   request.infer.deadline = std::min(request.infer.deadline, http.deadline);
   request.infer.cancel = http.cancel;
   return request;

@@ -19,8 +19,8 @@ using PathCaptures = std::vector<std::pair<std::string, std::string>>;
 Result<std::string> PercentDecode(std::string_view text);
 
 // The decoded segments of a request's target, without the query: "/a%20b/c?x" is {"a b", "c"},
-// "/" is {""}. Proxies may put "http://host" before (RFC 9112, 3.2.2). InvalidArgument when the rest
-// does not start with '/', or decodes to a NUL.
+// "/" is {""}. Proxies may put "http://host" before (RFC 9112, 3.2.2). InvalidArgument when the
+// rest does not start with '/', or decodes to a NUL.
 Result<std::vector<std::string>> SplitTarget(std::string_view target);
 
 class PathPattern {

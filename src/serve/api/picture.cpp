@@ -40,7 +40,7 @@ Status AppendTop(const ModelSpec& spec, const Tensor& output, std::string* out) 
 
 }  // namespace
 
-Status PredictPicture(std::shared_ptr<ServedModel> model, const HttpRequest& http,
+Status PredictPicture(const std::shared_ptr<ServedModel>& model, const HttpRequest& http,
                       HttpResponse* response) {
   const ModelSpec& spec = model->spec();
   const std::optional<size_t> index =

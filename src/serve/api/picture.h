@@ -15,7 +15,7 @@ namespace kheya {
 // "label"}]}. "top" holds the best five classes, with scores as the spec's postprocessing says; it
 // is there for outputs of class scores alone, and labels where the spec has them.
 // 415 when the model takes no pictures; InvalidArgument for a body that is none.
-Status PredictPicture(std::shared_ptr<ServedModel> model, const HttpRequest& http,
+Status PredictPicture(const std::shared_ptr<ServedModel>& model, const HttpRequest& http,
                       HttpResponse* response);
 
 }  // namespace kheya

@@ -60,7 +60,7 @@ Status HandlePredict(const ApiContext& context, const PathCaptures&, const HttpR
                      HttpResponse* response) {
   KHEYA_ASSIGN_OR_RETURN(std::shared_ptr<ServedModel> model, context.repository->Only());
   const std::string type = http.MediaType();
-  if (StartsWith(type, "image/")) return PredictPicture(std::move(model), http, response);
+  if (StartsWith(type, "image/")) return PredictPicture(model, http, response);
   if (!IsJsonType(type)) {
     *response = ErrorResponse(
         415, fmt::format("found content-type '{}', expected application/json or image/*",

@@ -12,7 +12,7 @@ namespace kheya {
 template <typename Body>
 Status SwitchNumeric(DType dtype, Body&& body) {
   switch (dtype) {
-    case DType::kFloat32:
+    case DType::kFloat32:  // NOLINT(bugprone-branch-clone): the types differ
       return body(float());
     case DType::kFloat64:
       return body(double());

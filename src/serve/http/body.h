@@ -41,7 +41,7 @@ class BodyBytes {
 struct AdmittedBody {
   using value_type = BodyBytes;
 
-  class reader {
+  class reader {  // NOLINT(readability-identifier-naming): Beast's name
    public:
     template <bool is_request, class Fields>
     explicit reader(boost::beast::http::header<is_request, Fields>&, value_type& body)

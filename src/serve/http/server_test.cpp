@@ -12,6 +12,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "base/log.h"
 #include "serve/core/fake_model.h"
@@ -56,7 +57,7 @@ class Client {
   std::string ReadAll() {
     while (ReadSome()) {
     }
-    return std::move(received_);
+    return std::exchange(received_, {});
   }
   // One answer with a Content-Length; what comes behind it stays for the next call.
   std::string ReadAnswer() {
@@ -67,13 +68,13 @@ class Client {
         received_.erase(0, end);
         return answer;
       }
-      if (!ReadSome()) return std::move(received_);
+      if (!ReadSome()) return std::exchange(received_, {});
     }
   }
   std::string ReadUntil(std::string_view text) {
     while (received_.find(text) == std::string::npos && ReadSome()) {
     }
-    return std::move(received_);
+    return std::exchange(received_, {});
   }
 
  private:
