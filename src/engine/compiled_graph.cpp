@@ -118,17 +118,8 @@ Status CompiledGraph::CheckInputs(std::span<const Value> inputs) const {
     return InvalidArgumentError("found {} inputs, expected {}", inputs.size(), inputs_.size());
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const ValueType& type = inputs_[i].type;
-    if (!type.is_tensor()) continue;
-    if (!inputs[i].is_tensor()) {
-      return InvalidArgumentError("input '{}': expected a tensor {}", inputs_[i].name,
-                                  type.ToString());
-    }
-    const Tensor& tensor = inputs[i].tensor();
-    if (tensor.dtype() != type.dtype || (type.shape && !Matches(*type.shape, tensor.shape()))) {
-      return InvalidArgumentError("input '{}': found {}, expected {}", inputs_[i].name,
-                                  tensor.TypeString(), type.ToString());
-    }
+    KHEYA_RETURN_IF_ERROR(
+        CheckType(inputs[i], inputs_[i].type).WithContext("input '{}'", inputs_[i].name));
   }
   return OkStatus();
 }

@@ -25,26 +25,11 @@ Status CheckBranch(const Graph* branch, const char* name, size_t num_outputs) {
   return OkStatus();
 }
 
-// What two shapes have in common.
-std::optional<SymbolicShape> CommonShape(const std::optional<SymbolicShape>& a,
-                                         const std::optional<SymbolicShape>& b) {
-  if (!a || !b || a->size() != b->size()) return std::nullopt;
-  SymbolicShape common;
-  for (size_t i = 0; i < a->size(); ++i) common.push_back((*a)[i] == (*b)[i] ? (*a)[i] : Dim());
-  return common;
-}
-
 // What is true of a value that comes from either branch.
-Result<ValueType> CommonType(const ValueType& a, const ValueType& b) {
-  using Kind = ValueType::Kind;
-  if (a.kind == Kind::kUnknown || b.kind == Kind::kUnknown) return ValueType();
-  const bool known = a.dtype != DType::kUndefined && b.dtype != DType::kUndefined;
-  if (a.kind != b.kind || (known && a.dtype != b.dtype)) {
-    return InvalidArgumentError("found type {} in the one branch and {} in the other", a.ToString(),
-                                b.ToString());
-  }
-  if (!a.is_tensor()) return a;
-  return ValueType::OfTensor(known ? a.dtype : DType::kUndefined, CommonShape(a.shape, b.shape));
+Result<ValueType> TypeOfEither(const ValueType& a, const ValueType& b) {
+  if (std::optional<ValueType> common = CommonType(a, b)) return *std::move(common);
+  return InvalidArgumentError("found type {} in the one branch and {} in the other", a.ToString(),
+                              b.ToString());
 }
 
 // Types of the branches, which were inferred before their node.
@@ -57,7 +42,7 @@ Status Infer(InferContext& context) {
   for (size_t i = 0; i < count; ++i) {
     const ValueType& a = then_branch->value(then_branch->outputs()[i].value).type;
     const ValueType& b = else_branch->value(else_branch->outputs()[i].value).type;
-    Result<ValueType> common = CommonType(a, b).WithContext("output {}", i);
+    Result<ValueType> common = TypeOfEither(a, b).WithContext("output {}", i);
     KHEYA_ASSIGN_OR_RETURN(ValueType type, std::move(common));
     KHEYA_RETURN_IF_ERROR(context.SetOutputType(static_cast<int>(i), std::move(type)));
   }

@@ -162,19 +162,8 @@ Result<std::vector<Value>> Evaluate(const Graph& graph, NodeId id, std::span<con
 }
 
 Status CheckInput(const GraphValue& declared, const Value& value) {
-  const ValueType& type = declared.type;
-  if (!type.is_tensor() || (value.empty() && declared.origin == ValueOrigin::kCapture)) {
-    return OkStatus();
-  }
-  if (!value.is_tensor()) {
-    return InvalidArgumentError("found no tensor for '{}', expected {}", declared.name,
-                                type.ToString());
-  }
-  const Tensor& tensor = value.tensor();
-  const bool same_type = type.dtype == DType::kUndefined || type.dtype == tensor.dtype();
-  if (same_type && (!type.shape || Matches(*type.shape, tensor.shape()))) return OkStatus();
-  return InvalidArgumentError("found {} for '{}', expected {}", tensor.TypeString(), declared.name,
-                              type.ToString());
+  if (value.empty() && declared.origin == ValueOrigin::kCapture) return OkStatus();
+  return CheckType(value, declared.type).WithContext("'{}'", declared.name);
 }
 
 Status Fill(Environment& environment, const std::vector<ValueId>& ids,

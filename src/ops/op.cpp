@@ -6,14 +6,14 @@
 namespace kheya {
 
 #define KHEYA_OP(name) extern const OpDef k##name##Op;
-#include "ops/ops.inc"
+#include "ops/all_ops.inc"
 #undef KHEYA_OP
 
 namespace {
 
 const OpDef* const kOps[] = {
 #define KHEYA_OP(name) &k##name##Op,
-#include "ops/ops.inc"
+#include "ops/all_ops.inc"
 #undef KHEYA_OP
 };
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/denormals.h"
+#include "ops/check_inputs.h"
 #include "runtime/frame.h"
 #include "runtime/step_context.h"
 
@@ -59,8 +60,24 @@ class Executor::ActiveRun {
 
   Status RunStep(const Step& step) {
     if (step.kernel != nullptr) return RunKernel(step);
+    KHEYA_RETURN_IF_ERROR(CheckDynamicInputs(step));
     StepContext context(frame_, step, context_);
     return step.op_def->evaluate(context);
+  }
+
+  // What was not known when the plan was made may be of the wrong kind.
+  Status CheckDynamicInputs(const Step& step) const {
+    bool dynamic = false;
+    std::vector<Value> values;
+    for (RegisterId id : step.inputs) {
+      if (id == kNoRegister) {
+        values.emplace_back();
+        continue;
+      }
+      dynamic = dynamic || frame_.plan().registers[id].place == Register::Place::kDynamic;
+      values.push_back(frame_.value(id));
+    }
+    return dynamic ? CheckInputValues(*step.op_def, values) : OkStatus();
   }
 
   Status RunKernel(const Step& step) {

@@ -156,6 +156,117 @@ bool ValueType::operator==(const ValueType& other) const {
   return element == nullptr || *element == *other.element;
 }
 
+namespace {
+
+// What two shapes have in common.
+std::optional<SymbolicShape> CommonShape(const std::optional<SymbolicShape>& a,
+                                         const std::optional<SymbolicShape>& b) {
+  if (!a || !b || a->size() != b->size()) return std::nullopt;
+  SymbolicShape common;
+  for (size_t i = 0; i < a->size(); ++i) common.push_back((*a)[i] == (*b)[i] ? (*a)[i] : Dim());
+  return common;
+}
+
+// What all elements have in common; unknown when there are none.
+template <typename Elements, typename Get>
+ValueType CommonTypeOfAll(const Elements& elements, Get get) {
+  std::optional<ValueType> common;
+  for (const auto& element : elements) {
+    const ValueType type = TypeOf(get(element));
+    common = common ? CommonType(*common, type) : type;
+    if (!common) return ValueType();
+  }
+  return common.value_or(ValueType());
+}
+
+Status WrongType(const Value& value, const ValueType& type) {
+  return InvalidArgumentError("found {}, expected {}", TypeOf(value).ToString(), type.ToString());
+}
+
+Status CheckTensorType(const Value& value, const ValueType& type) {
+  if (!value.is_tensor()) return WrongType(value, type);
+  const Tensor& tensor = value.tensor();
+  const bool same = type.dtype == DType::kUndefined || type.dtype == tensor.dtype();
+  if (same && (!type.shape || Matches(*type.shape, tensor.shape()))) return OkStatus();
+  return WrongType(value, type);
+}
+
+Status CheckSequenceType(const Value& value, const ValueType& type) {
+  if (value.sequence() == nullptr) return WrongType(value, type);
+  if (!type.element) return OkStatus();
+  int64_t index = 0;
+  for (const Value& element : *value.sequence()) {
+    KHEYA_RETURN_IF_ERROR(CheckType(element, *type.element).WithContext("element {}", index));
+    ++index;
+  }
+  return OkStatus();
+}
+
+Status CheckMapType(const Value& value, const ValueType& type) {
+  const auto check = [&](const auto* map, DType key) -> Status {
+    if (type.dtype != DType::kUndefined && type.dtype != key) return WrongType(value, type);
+    if (!type.element) return OkStatus();
+    for (const auto& [name, element] : *map) {
+      KHEYA_RETURN_IF_ERROR(CheckType(element, *type.element).WithContext("key '{}'", name));
+    }
+    return OkStatus();
+  };
+  if (value.int64_map() != nullptr) return check(value.int64_map(), DType::kInt64);
+  if (value.string_map() != nullptr) return check(value.string_map(), DType::kString);
+  return WrongType(value, type);
+}
+
+}  // namespace
+
+std::optional<ValueType> CommonType(const ValueType& a, const ValueType& b) {
+  using Kind = ValueType::Kind;
+  if (a.kind == Kind::kUnknown || b.kind == Kind::kUnknown) return ValueType();
+  const bool known = a.dtype != DType::kUndefined && b.dtype != DType::kUndefined;
+  if (a.kind != b.kind || (known && a.dtype != b.dtype)) return std::nullopt;
+  ValueType common;
+  common.kind = a.kind;
+  common.dtype = known ? a.dtype : DType::kUndefined;
+  common.shape = CommonShape(a.shape, b.shape);
+  if (!a.element || !b.element) return common;
+  const std::optional<ValueType> element = CommonType(*a.element, *b.element);
+  if (!element) return std::nullopt;
+  common.element = std::make_shared<const ValueType>(*element);
+  return common;
+}
+
+ValueType TypeOf(const Value& value) {
+  const auto of_pair = [](const auto& pair) -> const Value& { return pair.second; };
+  if (value.is_tensor()) return ValueType::OfTensor(value.tensor());
+  if (const Sequence* sequence = value.sequence()) {
+    return ValueType::OfSequence(CommonTypeOfAll(*sequence, [](const Value& v) { return v; }));
+  }
+  if (const Int64Map* map = value.int64_map()) {
+    return ValueType::OfMap(DType::kInt64, CommonTypeOfAll(*map, of_pair));
+  }
+  if (const StringMap* map = value.string_map()) {
+    return ValueType::OfMap(DType::kString, CommonTypeOfAll(*map, of_pair));
+  }
+  return ValueType();
+}
+
+Status CheckType(const Value& value, const ValueType& type) {
+  switch (type.kind) {
+    case ValueType::Kind::kTensor:
+      return CheckTensorType(value, type);
+    case ValueType::Kind::kSequence:
+      return CheckSequenceType(value, type);
+    case ValueType::Kind::kMap:
+      return CheckMapType(value, type);
+    case ValueType::Kind::kOptional:
+      return value.empty() || !type.element ? OkStatus() : CheckType(value, *type.element);
+    case ValueType::Kind::kSparseTensor:
+      return UnimplementedError("sparse tensors are not supported as values");
+    case ValueType::Kind::kUnknown:
+      return OkStatus();
+  }
+  return OkStatus();
+}
+
 Value::Value(Sequence sequence) : content_(std::make_shared<const Sequence>(std::move(sequence))) {}
 Value::Value(Int64Map map) : content_(std::make_shared<const Int64Map>(std::move(map))) {}
 Value::Value(StringMap map) : content_(std::make_shared<const StringMap>(std::move(map))) {}

@@ -39,6 +39,15 @@ struct ValueType {
 };
 
 class Value;
+// The type of a value; what the elements of a sequence or a map do not share is unknown. An
+// optional without a value has kind kUnknown.
+ValueType TypeOf(const Value& value);
+// Ok when `type` is true of `value`; what the type does not know is true of any. InvalidArgument
+// saying what was found and expected.
+Status CheckType(const Value& value, const ValueType& type);
+// What is true of values of both types; nullopt when they differ in kind or element type.
+std::optional<ValueType> CommonType(const ValueType& a, const ValueType& b);
+
 using Sequence = std::vector<Value>;
 // Keys are int64 or strings.
 using Int64Map = std::map<int64_t, Value>;

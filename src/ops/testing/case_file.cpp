@@ -134,10 +134,88 @@ AttributeKind KindOf(const OpDef& op, const std::string& name, const Json& json)
   return json.is_array() ? AttributeKind::kInts : AttributeKind::kInt;
 }
 
-Result<std::optional<Tensor>> ReadOptionalTensor(const Json& json) {
-  if (json.is_null()) return std::optional<Tensor>();
+Result<Value> ReadValue(const Json& json);
+
+template <typename Map, typename Key>
+Value MapOf(std::span<const Key> keys, std::vector<Value> values) {
+  Map map;
+  for (size_t i = 0; i < keys.size(); ++i) map.emplace(keys[i], std::move(values[i]));
+  return Value(std::move(map));
+}
+
+Result<Value> ReadMap(const Json& json) {
+  KHEYA_ASSIGN_OR_RETURN(const Json* names, Need(json, "keys"));
+  KHEYA_ASSIGN_OR_RETURN(const Json* items, Need(json, "values"));
+  KHEYA_ASSIGN_OR_RETURN(const Tensor keys, TensorFromJson(*names));
+  KHEYA_ASSIGN_OR_RETURN(std::vector<Value> values, ReadList<Value>(*items, ReadValue));
+  if (static_cast<int64_t>(values.size()) != keys.num_elements()) {
+    return InvalidArgumentError("found {} values, expected {}", values.size(), keys.num_elements());
+  }
+  if (keys.dtype() == DType::kString) {
+    return MapOf<StringMap>(keys.data<std::string>(), std::move(values));
+  }
+  if (keys.dtype() == DType::kInt64) {
+    return MapOf<Int64Map>(keys.data<int64_t>(), std::move(values));
+  }
+  return InvalidArgumentError("found keys {}, expected int64 or string", keys.TypeString());
+}
+
+Result<Value> ReadValue(const Json& json) {
+  if (const Json* optional = json.Find("optional")) {
+    return optional->is_null() ? Result<Value>(Value()) : ReadValue(*optional);
+  }
+  if (const Json* items = json.Find("sequence")) {
+    KHEYA_ASSIGN_OR_RETURN(Sequence sequence, ReadList<Value>(*items, ReadValue));
+    return Value(std::move(sequence));
+  }
+  if (const Json* map = json.Find("map")) return ReadMap(*map);
   KHEYA_ASSIGN_OR_RETURN(Tensor tensor, TensorFromJson(json));
-  return std::optional(std::move(tensor));
+  return Value(std::move(tensor));
+}
+
+Result<std::optional<CaseValue>> ReadCaseValue(const Json& json) {
+  if (json.is_null()) return std::optional<CaseValue>();
+  CaseValue operand;
+  KHEYA_ASSIGN_OR_RETURN(operand.value, ReadValue(json));
+  operand.type = TypeOf(operand.value);
+  if (const Json* type = json.Find("type")) {
+    KHEYA_ASSIGN_OR_RETURN(const std::string text, type->GetString());
+    KHEYA_ASSIGN_OR_RETURN(operand.type, ValueType::Parse(text));
+  }
+  return std::optional(std::move(operand));
+}
+
+template <typename Map>
+Json MapToJson(const Map& map) {
+  using Key = typename Map::key_type;
+  std::vector<Key> keys;
+  Json values = Json::Array();
+  for (const auto& [key, value] : map) {
+    keys.push_back(key);
+    values.Append(ValueToJson(value));
+  }
+  Json json = Json::Object();
+  json["map"]["keys"] = ValueToJson(
+      Tensor::FromValues<Key>(Shape{static_cast<int64_t>(keys.size())}, std::span(keys)));
+  json["map"]["values"] = values;
+  return json;
+}
+
+Json TensorToJson(const Tensor& tensor) {
+  Json json = Json::Object();
+  json["dtype"] = DTypeName(tensor.dtype());
+  json["shape"] = std::vector<int64_t>(tensor.shape().begin(), tensor.shape().end());
+  Json& data = json["data"];
+  data = Json::Array();
+  if (tensor.dtype() == DType::kString) {
+    for (const std::string& text : tensor.data<std::string>()) data.Append(text);
+    return json;
+  }
+  const Status status = kernels::CallWithNumericType(tensor.dtype(), [&]<typename T>(const T&) {
+    for (const T& value : tensor.data<T>()) data.Append(NumberToJson(value));
+  });
+  if (!status.ok()) data = Json();
+  return json;
 }
 
 Result<Dim> ReadDim(const Json& json) {
@@ -184,11 +262,9 @@ Result<OpCase> ReadCase(const Json& json, const OpDef& op) {
     if (key == "attributes") {
       KHEYA_ASSIGN_OR_RETURN(one.attributes, ReadAttributes(value, op));
     } else if (key == "inputs") {
-      KHEYA_ASSIGN_OR_RETURN(one.inputs,
-                             ReadList<std::optional<Tensor>>(value, ReadOptionalTensor));
+      KHEYA_ASSIGN_OR_RETURN(one.inputs, ReadList<std::optional<CaseValue>>(value, ReadCaseValue));
     } else if (key == "outputs") {
-      KHEYA_ASSIGN_OR_RETURN(one.outputs,
-                             ReadList<std::optional<Tensor>>(value, ReadOptionalTensor));
+      KHEYA_ASSIGN_OR_RETURN(one.outputs, ReadList<std::optional<CaseValue>>(value, ReadCaseValue));
     } else if (key == "tolerance") {
       KHEYA_ASSIGN_OR_RETURN(one.tolerance, value.GetDouble());
     } else if (key == "num_outputs") {
@@ -256,20 +332,17 @@ Result<Tensor> TensorFromJson(const Json& json) {
   return tensor;
 }
 
-Json TensorToJson(const Tensor& tensor) {
+Json ValueToJson(const Value& value) {
+  if (value.is_tensor()) return TensorToJson(value.tensor());
   Json json = Json::Object();
-  json["dtype"] = DTypeName(tensor.dtype());
-  json["shape"] = std::vector<int64_t>(tensor.shape().begin(), tensor.shape().end());
-  Json& data = json["data"];
-  data = Json::Array();
-  if (tensor.dtype() == DType::kString) {
-    for (const std::string& text : tensor.data<std::string>()) data.Append(text);
+  if (const Sequence* sequence = value.sequence()) {
+    json["sequence"] = Json::Array();
+    for (const Value& item : *sequence) json["sequence"].Append(ValueToJson(item));
     return json;
   }
-  const Status status = kernels::CallWithNumericType(tensor.dtype(), [&]<typename T>(const T&) {
-    for (const T& value : tensor.data<T>()) data.Append(NumberToJson(value));
-  });
-  if (!status.ok()) data = Json();
+  if (const Int64Map* map = value.int64_map()) return MapToJson(*map);
+  if (const StringMap* map = value.string_map()) return MapToJson(*map);
+  json["optional"] = Json();
   return json;
 }
 

@@ -5,6 +5,11 @@
 //     "inputs": [{"dtype": "float32", "shape": [2, 3], "data": [...]}, null],
 //     "outputs": [{"dtype": ..., "shape": ..., "data": ...}],
 //     "tolerance": 1e-5},                 (instead of the row of tolerance.inc)
+//    {"name": "values that are not tensors",
+//     "inputs": [{"sequence": [{"dtype": ...}, ...], "type": "seq(float32?)"},   (type: if none)
+//                {"map": {"keys": {"dtype": "int64", ...}, "values": [{"dtype": ...}]}},
+//                {"optional": null, "type": "optional(float32[2])"}],            (null: no value)
+//     "outputs": ...},
 //    {"name": "axis outside", "inputs": [...], "error": "axis 3"},
 //                                        (with "num_outputs", if not the required ones alone)
 //    {"name": "symbolic", "infer": {"inputs": ["float32[N,3]", {"dtype": ...}],
@@ -26,6 +31,7 @@
 #include "graph/graph.h"
 #include "ops/op.h"
 #include "tensor/tensor.h"
+#include "tensor/value.h"
 
 namespace kheya::test {
 
@@ -37,11 +43,17 @@ struct TypedOperand {
   std::optional<Tensor> constant;
 };
 
+// One operand of a case with values.
+struct CaseValue {
+  Value value;
+  ValueType type;  // as given, else that of the value
+};
+
 struct OpCase {
   std::string name;
   std::vector<Attribute> attributes;
-  std::vector<std::optional<Tensor>> inputs;
-  std::vector<std::optional<Tensor>> outputs;
+  std::vector<std::optional<CaseValue>> inputs;   // nullopt: left out
+  std::vector<std::optional<CaseValue>> outputs;  // nullopt: left out
   std::optional<double> tolerance;
   std::optional<int64_t> num_outputs;
   std::string error;  // not empty: what the refusal must say
@@ -57,7 +69,7 @@ struct OpCaseFile {
 
 Result<OpCaseFile> ReadCaseFile(const std::string& path, const OpDef& op);
 Result<Tensor> TensorFromJson(const Json& json);
-Json TensorToJson(const Tensor& tensor);
+Json ValueToJson(const Value& value);
 // Writes the file anew in its one layout.
 Status WriteCaseFile(const std::string& path, const Json& json);
 
