@@ -7,11 +7,17 @@
 namespace kheya {
 namespace {
 
+bool MayBeMissing(const ParamDef& formal) {
+  return formal.presence == Presence::kOptional || formal.presence == Presence::kAnyNumber;
+}
+
 // The formal parameter that stands for position `index`; null: there is none.
 const ParamDef* FormalOf(std::span<const ParamDef> formals, size_t index) {
   if (index < formals.size()) return &formals[index];
-  const bool variadic = !formals.empty() && formals.back().presence == Presence::kVariadic;
-  return variadic ? &formals.back() : nullptr;
+  if (formals.empty()) return nullptr;
+  const Presence last = formals.back().presence;
+  const bool many = last == Presence::kVariadic || last == Presence::kAnyNumber;
+  return many ? &formals.back() : nullptr;
 }
 
 // `kind` is "input" or "output".
@@ -22,7 +28,7 @@ Status CheckArity(const char* kind, std::span<const ParamDef> formals,
                                 formals.size());
   }
   for (size_t i = 0; i < formals.size(); ++i) {
-    if (formals[i].presence == Presence::kOptional) continue;
+    if (MayBeMissing(formals[i])) continue;
     if (i >= actuals.size() || (*kind == 'i' && !actuals[i].valid())) {
       return InvalidArgumentError("found no {} '{}', which is required", kind, formals[i].name);
     }
@@ -97,13 +103,13 @@ Status CheckInputValues(const OpDef& op, std::span<const Value> inputs) {
     if (!any && !inputs[i].empty() && !inputs[i].is_tensor()) {
       return InvalidArgumentError("found input '{}' that is no tensor", formal->name);
     }
-    if (!any && inputs[i].empty() && formal->presence != Presence::kOptional) {
+    if (!any && inputs[i].empty() && !MayBeMissing(*formal)) {
       return InvalidArgumentError("found no input '{}', which is required", formal->name);
     }
     dtypes.push_back(inputs[i].is_tensor() ? inputs[i].tensor().dtype() : DType::kUndefined);
   }
   for (size_t i = inputs.size(); i < op.inputs.size(); ++i) {
-    if (op.inputs[i].presence != Presence::kOptional) {
+    if (!MayBeMissing(op.inputs[i])) {
       return InvalidArgumentError("found no input '{}', which is required", op.inputs[i].name);
     }
   }

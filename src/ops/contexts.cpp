@@ -25,15 +25,28 @@ Result<SymbolicShape> MergeShapes(SymbolicShape found, const SymbolicShape& decl
   return found;
 }
 
+Status Contradiction(const ValueType& found, const ValueType& declared) {
+  return InvalidArgumentError("found a value of type {}, declared is {}", found.ToString(),
+                              declared.ToString());
+}
+
 Result<ValueType> MergeTypes(ValueType found, const ValueType& declared) {
   if (declared.kind == ValueType::Kind::kUnknown) return found;
   if (found.kind == ValueType::Kind::kUnknown) return declared;
+  const bool optional = declared.kind == ValueType::Kind::kOptional;
+  if (optional != (found.kind == ValueType::Kind::kOptional)) {
+    // A value stands for the optional that holds it.
+    return CommonType(found, declared) ? Result<ValueType>(found) : Contradiction(found, declared);
+  }
   const bool known = found.dtype != DType::kUndefined && declared.dtype != DType::kUndefined;
   if (found.kind != declared.kind || (known && found.dtype != declared.dtype)) {
-    return InvalidArgumentError("found a value of type {}, declared is {}", found.ToString(),
-                                declared.ToString());
+    return Contradiction(found, declared);
   }
   if (found.dtype == DType::kUndefined) found.dtype = declared.dtype;
+  if (found.element && declared.element) {
+    KHEYA_ASSIGN_OR_RETURN(ValueType element, MergeTypes(*found.element, *declared.element));
+    found.element = std::make_shared<const ValueType>(std::move(element));
+  }
   if (!found.is_tensor()) return found;
   if (!found.shape) {
     found.shape = declared.shape;

@@ -42,11 +42,14 @@ std::optional<std::vector<Dim>> ElementsOf(const Tensor& tensor);
 // Inference of one node in a graph: reads the types of its inputs, writes those of its outputs.
 class InferContext {
  public:
-  InferContext(Graph& graph, NodeId node) : graph_(graph), id_(node) {}
+  // `depth`: how many graphs the graph is inside of.
+  InferContext(Graph& graph, NodeId node, int depth = 0)
+      : graph_(graph), id_(node), depth_(depth) {}
 
   Graph& graph() { return graph_; }
   const Node& node() const { return graph_.node(id_); }
   AttributeReader attributes() const { return AttributeReader(node()); }
+  int depth() const { return depth_; }
   int num_inputs() const { return static_cast<int>(node().inputs.size()); }
   int num_outputs() const { return static_cast<int>(node().outputs.size()); }
   bool has_input(int index) const;
@@ -76,6 +79,7 @@ class InferContext {
  private:
   Graph& graph_;
   NodeId id_;
+  int depth_;
 };
 
 // Evaluation of one node on real values. Input tensors are aligned. The implementer decides where

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "ops/op.h"
+#include "ops/subgraph.h"
 
 namespace kheya {
 namespace {
@@ -11,18 +12,12 @@ constexpr ParamDef kOutputs[] = {{"outputs", types::kAny, '\0', Presence::kVaria
 constexpr AttributeDef kAttributes[] = {{"else_branch", AttributeKind::kGraph, true},
                                         {"then_branch", AttributeKind::kGraph, true}};
 
-// The branch has no inputs and as many outputs as the node.
-Status CheckBranch(const Graph* branch, const char* name, size_t num_outputs) {
-  if (branch == nullptr) return InvalidArgumentError("found no graph '{}'", name);
-  if (!branch->inputs().empty()) {
-    return InvalidArgumentError("{}: found {} inputs, expected none", name,
-                                branch->inputs().size());
-  }
-  if (branch->outputs().size() != num_outputs) {
-    return InvalidArgumentError("{}: found {} outputs, expected {}", name, branch->outputs().size(),
-                                num_outputs);
-  }
-  return OkStatus();
+// A branch has no inputs and as many outputs as the node.
+Result<std::shared_ptr<Graph>> BranchOf(const AttributeReader& attributes, const char* name,
+                                        size_t num_outputs) {
+  KHEYA_ASSIGN_OR_RETURN(std::shared_ptr<Graph> branch, SubgraphOf(attributes, name));
+  KHEYA_RETURN_IF_ERROR(CheckSubgraph(*branch, name, 0, num_outputs));
+  return branch;
 }
 
 // What is true of a value that comes from either branch.
@@ -34,14 +29,14 @@ Result<ValueType> TypeOfEither(const ValueType& a, const ValueType& b) {
 
 // Types of the branches, which were inferred before their node.
 Status Infer(InferContext& context) {
-  const auto then_branch = context.attributes().GraphOrNull("then_branch");
-  const auto else_branch = context.attributes().GraphOrNull("else_branch");
   const size_t count = context.node().outputs.size();
-  KHEYA_RETURN_IF_ERROR(CheckBranch(then_branch.get(), "then_branch", count));
-  KHEYA_RETURN_IF_ERROR(CheckBranch(else_branch.get(), "else_branch", count));
+  KHEYA_ASSIGN_OR_RETURN(const auto then_branch,
+                         BranchOf(context.attributes(), "then_branch", count));
+  KHEYA_ASSIGN_OR_RETURN(const auto else_branch,
+                         BranchOf(context.attributes(), "else_branch", count));
   for (size_t i = 0; i < count; ++i) {
-    const ValueType& a = then_branch->value(then_branch->outputs()[i].value).type;
-    const ValueType& b = else_branch->value(else_branch->outputs()[i].value).type;
+    const ValueType& a = OutputType(*then_branch, i);
+    const ValueType& b = OutputType(*else_branch, i);
     Result<ValueType> common = TypeOfEither(a, b).WithContext("output {}", i);
     KHEYA_ASSIGN_OR_RETURN(ValueType type, std::move(common));
     KHEYA_RETURN_IF_ERROR(context.SetOutputType(static_cast<int>(i), std::move(type)));
@@ -56,8 +51,8 @@ Status Evaluate(EvalContext& context) {
                                 condition.TypeString());
   }
   const char* name = condition.data<bool>()[0] ? "then_branch" : "else_branch";
-  const std::shared_ptr<Graph> branch = context.attributes().GraphOrNull(name);
-  KHEYA_RETURN_IF_ERROR(CheckBranch(branch.get(), name, context.node().outputs.size()));
+  KHEYA_ASSIGN_OR_RETURN(const std::shared_ptr<Graph> branch,
+                         BranchOf(context.attributes(), name, context.node().outputs.size()));
   KHEYA_ASSIGN_OR_RETURN(std::vector<Value> outputs, context.RunSubgraph(*branch, {}));
   for (size_t i = 0; i < outputs.size(); ++i) {
     KHEYA_RETURN_IF_ERROR(context.SetOutput(static_cast<int>(i), std::move(outputs[i])));

@@ -43,35 +43,32 @@ void PassTypesToSubgraphs(Graph& graph, NodeId id) {
   }
 }
 
-void ForgetTypes(Graph& graph) {
-  for (ValueId id : graph.ValueIds()) {
-    if (graph.value(id).origin != ValueOrigin::kNode) continue;
-    graph.SetType(id, ValueType());
-    graph.SetElements(id, std::nullopt);
+Status InferSubgraphs(InferContext& context, const OpDef* op, NodeId id,
+                      std::vector<std::string>* warnings) {
+  Graph& graph = context.graph();
+  PassTypesToSubgraphs(graph, id);
+  if (op != nullptr && op->infer_subgraph_inputs != nullptr) {
+    KHEYA_RETURN_IF_ERROR(op->infer_subgraph_inputs(context));
   }
-  for (NodeId id : graph.NodeIds()) {
-    for (Graph* subgraph : graph.Subgraphs(id)) ForgetTypes(*subgraph);
+  for (Graph* subgraph : graph.Subgraphs(id)) {
+    KHEYA_RETURN_IF_ERROR(InferNested(*subgraph, context.depth() + 1, warnings));
   }
+  return OkStatus();
 }
 
-}  // namespace
-
-Status InferNode(Graph& graph, NodeId id, std::vector<std::string>* warnings) {
-  PassTypesToSubgraphs(graph, id);
-  for (Graph* subgraph : graph.Subgraphs(id)) {
-    KHEYA_RETURN_IF_ERROR(InferTypes(*subgraph, warnings));
-  }
+Status InferNodeAt(Graph& graph, NodeId id, int depth, std::vector<std::string>* warnings) {
   const Node& node = graph.node(id);
+  const OpDef* op = FindOp(node.domain, node.op);
+  InferContext context(graph, id, depth);
+  KHEYA_RETURN_IF_ERROR(InferSubgraphs(context, op, id, warnings));
   for (ValueId output : node.outputs) {
     if (output.valid()) graph.SetElements(output, std::nullopt);
   }
-  const OpDef* op = FindOp(node.domain, node.op);
   if (op == nullptr || op->infer == nullptr) return OkStatus();
   std::vector<ValueType> declared;
   for (ValueId output : node.outputs) {
     declared.push_back(output.valid() ? graph.value(output).type : ValueType());
   }
-  InferContext context(graph, id);
   KHEYA_RETURN_IF_ERROR(op->infer(context));
   for (size_t i = 0; i < declared.size(); ++i) {
     if (warnings == nullptr || !node.outputs[i].valid()) continue;
@@ -83,12 +80,34 @@ Status InferNode(Graph& graph, NodeId id, std::vector<std::string>* warnings) {
   return OkStatus();
 }
 
-Status InferTypes(Graph& graph, std::vector<std::string>* warnings) {
+}  // namespace
+
+void ForgetTypes(Graph& graph) {
+  for (ValueId id : graph.ValueIds()) {
+    if (graph.value(id).origin != ValueOrigin::kNode) continue;
+    graph.SetType(id, ValueType());
+    graph.SetElements(id, std::nullopt);
+  }
+  for (NodeId id : graph.NodeIds()) {
+    for (Graph* subgraph : graph.Subgraphs(id)) ForgetTypes(*subgraph);
+  }
+}
+
+Status InferNode(Graph& graph, NodeId id, std::vector<std::string>* warnings) {
+  return InferNodeAt(graph, id, 0, warnings);
+}
+
+Status InferNested(Graph& graph, int depth, std::vector<std::string>* warnings) {
   KHEYA_ASSIGN_OR_RETURN(const std::vector<NodeId> order, graph.TopologicalOrder());
   for (NodeId id : order) {
-    KHEYA_RETURN_IF_ERROR(InferNode(graph, id, warnings).WithContext("{}", Describe(graph, id)));
+    KHEYA_RETURN_IF_ERROR(
+        InferNodeAt(graph, id, depth, warnings).WithContext("{}", Describe(graph, id)));
   }
   return OkStatus();
+}
+
+Status InferTypes(Graph& graph, std::vector<std::string>* warnings) {
+  return InferNested(graph, 0, warnings);
 }
 
 namespace {

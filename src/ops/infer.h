@@ -20,8 +20,14 @@ namespace kheya {
 // Fails with the node's context on contradictions and unsupported operators are left unknown.
 Status InferTypes(Graph& graph, std::vector<std::string>* warnings = nullptr);
 
-// The same for one node whose inputs are known as far as they can be: for importers, which need the
-// types of values while they add nodes.
+// The same for a graph inside of `depth` others.
+Status InferNested(Graph& graph, int depth, std::vector<std::string>* warnings = nullptr);
+
+// Takes away types and elements of every value that a node makes, subgraphs included.
+void ForgetTypes(Graph& graph);
+
+// InferTypes for one node whose inputs are known as far as they can be: for importers, which need
+// the types of values while they add nodes.
 Status InferNode(Graph& graph, NodeId node, std::vector<std::string>* warnings = nullptr);
 
 // Gives the inputs named in `shapes` these known shapes, puts the numbers that they give to symbols

@@ -44,7 +44,9 @@ inline constexpr TypeMask kAll = kNumeric | kBool | kString;  // types that data
 inline constexpr TypeMask kAny = ~TypeMask{0};                // also what is not a tensor
 }  // namespace types
 
-enum class Presence : uint8_t { kRequired, kOptional, kVariadic };  // variadic: one or more, last
+// The last two stand at the end and may come many times: kVariadic once or more, kAnyNumber also
+// not at all.
+enum class Presence : uint8_t { kRequired, kOptional, kVariadic, kAnyNumber };
 
 // A formal input or output. Those with the same letter must have the same element type; '\0': free.
 struct ParamDef {
@@ -75,6 +77,9 @@ struct OpDef {
   Status (*evaluate)(EvalContext& context);
   // Multiply-accumulates for fully known shapes, nullopt when they are not known; null: none.
   std::optional<int64_t> (*macs)(const Graph& graph, const Node& node) = nullptr;
+  // Gives the inputs of the node's subgraphs their types before the subgraphs are inferred. Null:
+  // there are none.
+  Status (*infer_subgraph_inputs)(InferContext& context) = nullptr;
   bool deterministic = true;  // false: random operators; never folded or merged
   // Output 0 holds input 0's elements in the same order under another shape (Reshape, Squeeze...):
   // the runtime may let both share memory.

@@ -221,6 +221,11 @@ Status CheckMapType(const Value& value, const ValueType& type) {
 std::optional<ValueType> CommonType(const ValueType& a, const ValueType& b) {
   using Kind = ValueType::Kind;
   if (a.kind == Kind::kUnknown || b.kind == Kind::kUnknown) return ValueType();
+  const bool a_optional = a.kind == Kind::kOptional;
+  if (a_optional != (b.kind == Kind::kOptional)) {  // a value stands for the optional that holds it
+    return CommonType(a_optional ? a : ValueType::OfOptional(a),
+                      a_optional ? ValueType::OfOptional(b) : b);
+  }
   const bool known = a.dtype != DType::kUndefined && b.dtype != DType::kUndefined;
   if (a.kind != b.kind || (known && a.dtype != b.dtype)) return std::nullopt;
   ValueType common;

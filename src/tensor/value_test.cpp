@@ -60,6 +60,9 @@ TEST(CommonType, KeepsWhatIsTrueOfBoth) {
   EXPECT_EQ(common("seq(float32[2])", "seq(float32[3])"), "seq(float32[?])");
   EXPECT_EQ(common("seq(float32[2])", "seq(int64[3])"), "none");
   EXPECT_EQ(common("?", "seq(int64[3])"), "?");
+  EXPECT_EQ(common("optional(float32[2])", "float32[3]"), "optional(float32[?])");
+  EXPECT_EQ(common("float32[2]", "optional(float32[2])"), "optional(float32[2])");
+  EXPECT_EQ(common("float32[2]", "optional(int64[2])"), "none");
 }
 
 }  // namespace

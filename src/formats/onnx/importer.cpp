@@ -223,8 +223,11 @@ Status Importer::Bind(std::string_view name, ValueId value, Scope& scope) {
     return InvalidArgumentError("output {} is an input or initializer too", Quote(name));
   }
   if (auto it = scope.declared.find(name); it != scope.declared.end() && value.valid()) {
-    const ValueType& known = scope.graph->value(value).type;
-    if (known.kind == ValueType::Kind::kUnknown) scope.graph->SetType(value, *it->second);
+    using Kind = ValueType::Kind;
+    const Kind known = scope.graph->value(value).type.kind;
+    // A loop may have widened a value to an optional.
+    const bool widened = known == Kind::kOptional && it->second->kind != Kind::kOptional;
+    if (known == Kind::kUnknown || widened) scope.graph->SetType(value, *it->second);
   }
   return OkStatus();
 }

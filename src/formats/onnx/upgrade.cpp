@@ -54,7 +54,7 @@ constexpr UpgradeRow kUpgrades[] = {
     {"Resize", 10, 11, UpgradeResize10},
     {"Resize", 11, kCanonicalOpset + 1, UpgradeResize11},
     {"RoiAlign", 10, 16, UpgradeRoiAlign},
-    {"Scan", 8, 9, nullptr},
+    {"Scan", 8, 9, UpgradeScan8},
     {"Scatter", 9, kCanonicalOpset + 1, UpgradeScatter},
     {"Slice", 6, 10, UpgradeSlice},
     {"Softmax", 6, 13, UpgradeSoftmax},

@@ -146,6 +146,12 @@ Status UpgradeRoiAlign(Upgrade& upgrade) {
   return OkStatus();
 }
 
+Status UpgradeScan8(Upgrade& upgrade) {
+  upgrade.spec().op = "Scan8";
+  upgrade.spec().domain = kInternalDomain;
+  return OkStatus();
+}
+
 Status UpgradeScatter(Upgrade& upgrade) {
   upgrade.spec().op = "ScatterElements";
   return OkStatus();

@@ -31,6 +31,7 @@ Status UpgradeGroupNormalization(Upgrade& upgrade);  // scale and bias of groups
 Status UpgradeResize10(Upgrade& upgrade);  // no region of interest, asymmetric coordinates
 Status UpgradeResize11(Upgrade& upgrade);  // empty scales beside sizes
 Status UpgradeRoiAlign(Upgrade& upgrade);  // default coordinates
+Status UpgradeScan8(Upgrade& upgrade);     // batches of sequences of their own lengths
 Status UpgradeScatter(Upgrade& upgrade);   // now ScatterElements
 Status UpgradeUpsample(Upgrade& upgrade);  // now Resize
 

@@ -118,6 +118,10 @@ Result<AttributeValue> ReadAttribute(const Json& json, AttributeKind kind) {
       KHEYA_ASSIGN_OR_RETURN(Graph graph, ParseGraph(text));
       return AttributeValue(std::make_shared<Graph>(std::move(graph)));
     }
+    case AttributeKind::kType: {
+      KHEYA_ASSIGN_OR_RETURN(std::string text, json.GetString());
+      return wrap(ValueType::Parse(text));
+    }
     default:
       return UnimplementedError("attributes of kind {} cannot be written in a case",
                                 AttributeKindName(kind));

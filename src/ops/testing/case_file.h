@@ -16,7 +16,7 @@
 //                                   "outputs": ["float32[N,8]"]}}]
 //
 // Data is flat; float data may be "nan", "inf" and "-inf". An attribute is read by the kind that
-// the operator gives it; one of kind graph is the text of a graph. A null input or output is left
+// the operator gives it; one of kind graph or type is its text. A null input or output is left
 // out. In "infer", a tensor is a constant; {"type": "int64[2]", "elements": ["N", "3"]} also gives
 // or expects elements.
 #ifndef KHEYA_OPS_TESTING_CASE_FILE_H_
