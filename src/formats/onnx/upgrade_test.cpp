@@ -120,7 +120,7 @@ std::vector<UpgradeCase> Cases() {
        {"mode: \"linear\""},
        2},
       {"roi_align", 10, {.op = "RoiAlign"}, {"output_half_pixel"}},
-      {"scan8", 8, {.op = "Scan"}, {"\"Scan-8\"(x)"}},
+      {"scan8", 8, {.op = "Scan"}, {"kheya::Scan8(x)"}},
       {"broadcast6",
        6,
        {.op = "Add", .attributes = {{"broadcast", int64_t{1}}, {"axis", int64_t{1}}}},
