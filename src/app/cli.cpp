@@ -36,6 +36,10 @@ constexpr Command kCommands[] = {
      "kheya serve model.onnx --port 8000\n"
      "curl localhost:8000/predict -d '{\"input\": [[1.0, 2.0, 3.0]]}'",
      DefineServe},
+    {"conformance", "Run the ONNX project's test cases and count what passes",
+     "kheya conformance /usr/lib/python3/dist-packages/onnx/backend/test/data/node\n"
+     "kheya conformance onnx/backend/test/data --filter 'test_(loop|scan)' --json",
+     DefineConformance},
     {"devices", "List what models can run on here", "kheya devices --json", DefineDevices},
     {"completion", "Print a shell's completion script", "source <(kheya completion bash)",
      DefineCompletion},

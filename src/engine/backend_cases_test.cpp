@@ -1,5 +1,5 @@
 // The cases of the ONNX project through compiled models, with every choice of tactics.
-#include "formats/testing/backend_cases.h"
+#include "formats/conformance/backend_cases.h"
 
 #include <gtest/gtest.h>
 
@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "engine/engine.h"
+#include "formats/testing/backend_data.h"
 
 namespace kheya {
 namespace {
@@ -27,10 +28,10 @@ Result<std::vector<Value>> RunCompiled(const std::string& tactics, const Graph& 
 }
 
 void Check(const std::string& tactics, const std::string& what,
-           const Result<std::vector<test::BackendCase>>& cases, int at_least) {
+           const Result<std::vector<conformance::BackendCase>>& cases, int at_least) {
   ASSERT_TRUE(cases.ok()) << cases.status().message();
-  const test::BackendReport report =
-      test::RunBackendCases(*cases, [&](const Graph& graph, std::span<const Value> inputs) {
+  const conformance::BackendReport report =
+      conformance::RunBackendCases(*cases, [&](const Graph& graph, std::span<const Value> inputs) {
         return RunCompiled(tactics, graph, inputs);
       });
   std::printf("%s, %s: %s", what.c_str(), tactics.c_str(), report.ToString().c_str());
@@ -48,14 +49,14 @@ TEST_P(CompiledBackendCases, GiveWhatOnnxExpects) {
     for (const auto& [name, at_least] : std::initializer_list<std::pair<const char*, int>>{
              {"node", 520}, {"simple", 6}, {"pytorch-converted", 75}, {"pytorch-operator", 31}}) {
       const std::string folder = root + "/" + name;
-      Check(GetParam(), folder, test::FindBackendCases(folder), at_least);
+      Check(GetParam(), folder, conformance::FindBackendCases(folder), at_least);
     }
   }
 }
 
 TEST_P(CompiledBackendCases, GiveWhatTorchAnswered) {
   const std::string folder = std::string(KHEYA_SOURCE_DIR) + "/tests/cases/models";
-  Check(GetParam(), folder, test::FindBackendCases(folder), 5);
+  Check(GetParam(), folder, conformance::FindBackendCases(folder), 5);
 }
 
 INSTANTIATE_TEST_SUITE_P(Tactics, CompiledBackendCases,
@@ -68,7 +69,7 @@ TEST(CompiledLightModels, GiveWhatOnnxExpects) {
   for (const std::string& root : test::BackendDataFolders()) {
     if (!IsDirectory(root + "/light")) continue;
     found = true;
-    Check("auto", root + "/light", test::FindLightCases(root + "/light"), 9);
+    Check("auto", root + "/light", conformance::FindBackendCases(root + "/light"), 9);
   }
   if (!found) GTEST_SKIP() << "no folder with ONNX's light models";
 }

@@ -2,7 +2,8 @@
 // kernels.
 #include <gtest/gtest.h>
 
-#include "formats/testing/backend_cases.h"
+#include "formats/conformance/backend_cases.h"
+#include "formats/testing/backend_data.h"
 #include "graph/text.h"
 #include "ops/infer.h"
 #include "passes/expand_fused.h"
@@ -36,10 +37,10 @@ Result<std::vector<Value>> RunConfiguration(const Configuration& configuration, 
 }
 
 void CheckFolder(const Configuration& configuration, const std::string& folder, int at_least) {
-  Result<std::vector<test::BackendCase>> cases = test::FindBackendCases(folder);
+  Result<std::vector<conformance::BackendCase>> cases = conformance::FindBackendCases(folder);
   ASSERT_TRUE(cases.ok()) << cases.status().message();
-  const test::BackendReport report =
-      test::RunBackendCases(*cases, [&](const Graph& graph, std::span<const Value> inputs) {
+  const conformance::BackendReport report =
+      conformance::RunBackendCases(*cases, [&](const Graph& graph, std::span<const Value> inputs) {
         return RunConfiguration(configuration, graph, inputs);
       });
   for (const std::string& failure : report.failures) ADD_FAILURE() << failure;

@@ -1,11 +1,12 @@
 // The cases of the ONNX project, through the reference kernels.
-#include "formats/testing/backend_cases.h"
+#include "formats/conformance/backend_cases.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstdio>
 
+#include "formats/testing/backend_data.h"
 #include "ops/infer.h"
 
 namespace kheya {
@@ -13,11 +14,12 @@ namespace {
 
 // The cases of one folder of `root`, which is there.
 void CheckCases(const std::string& root, const char* name, int at_least) {
-  Result<std::vector<test::BackendCase>> cases = test::FindBackendCases(root + "/" + name);
+  Result<std::vector<conformance::BackendCase>> cases =
+      conformance::FindBackendCases(root + "/" + name);
   ASSERT_TRUE(cases.ok()) << cases.status().message();
   ASSERT_FALSE(cases->empty());
-  const test::BackendReport report =
-      test::RunBackendCases(*cases, [](const Graph& graph, std::span<const Value> inputs) {
+  const conformance::BackendReport report =
+      conformance::RunBackendCases(*cases, [](const Graph& graph, std::span<const Value> inputs) {
         return Interpret(graph, inputs, InterpretOptions());
       });
   std::printf("%s/%s: %s", root.c_str(), name, report.ToString().c_str());
@@ -39,7 +41,8 @@ TEST(BackendCases, PytorchOperator) { CheckFolder("pytorch-operator", 31); }
 
 TEST(CompareValues, ToleratesOnlyWhatItShould) {
   auto compare = [](float found, float expected) {
-    return test::CompareValues(Tensor::Scalar(found), Tensor::Scalar(expected), 1e-3, 1e-7).ok();
+    return conformance::CompareValues(Tensor::Scalar(found), Tensor::Scalar(expected), 1e-3, 1e-7)
+        .ok();
   };
   EXPECT_TRUE(compare(1.0005f, 1.0f));
   EXPECT_FALSE(compare(1.002f, 1.0f));
@@ -48,9 +51,11 @@ TEST(CompareValues, ToleratesOnlyWhatItShould) {
   EXPECT_TRUE(compare(INFINITY, INFINITY));
   EXPECT_FALSE(compare(1.0f, INFINITY));
   EXPECT_FALSE(
-      test::CompareValues(Tensor::Scalar(int64_t{1000}), Tensor::Scalar(int64_t{1001}), 1, 1).ok());
-  EXPECT_FALSE(test::CompareValues(Tensor::Scalar(1.0f), Tensor::Scalar(1.0), 1e-3, 1e-7).ok());
-  EXPECT_FALSE(test::CompareValues(Value(), Tensor::Scalar(1.0f), 1e-3, 1e-7).ok());
+      conformance::CompareValues(Tensor::Scalar(int64_t{1000}), Tensor::Scalar(int64_t{1001}), 1, 1)
+          .ok());
+  EXPECT_FALSE(
+      conformance::CompareValues(Tensor::Scalar(1.0f), Tensor::Scalar(1.0), 1e-3, 1e-7).ok());
+  EXPECT_FALSE(conformance::CompareValues(Value(), Tensor::Scalar(1.0f), 1e-3, 1e-7).ok());
 }
 
 }  // namespace

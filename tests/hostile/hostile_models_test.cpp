@@ -10,8 +10,9 @@
 
 #include "base/random.h"
 #include "base/string_util.h"
+#include "formats/conformance/backend_cases.h"
 #include "formats/formats.h"
-#include "formats/testing/backend_cases.h"
+#include "formats/testing/backend_data.h"
 #include "formats/testing/temp_folder.h"
 #include "hostile/digest_model.h"
 
@@ -61,7 +62,8 @@ std::vector<std::string> Seeds() {
   std::vector<std::string> seeds = test::SeedModels();
   const std::vector<std::string> folders = test::BackendDataFolders();
   if (folders.empty()) return seeds;
-  Result<std::vector<test::BackendCase>> cases = test::FindBackendCases(folders[0] + "/node");
+  Result<std::vector<conformance::BackendCase>> cases =
+      conformance::FindBackendCases(folders[0] + "/node");
   if (!cases.ok()) return seeds;
   constexpr size_t kStride = 7;
   for (size_t i = 0; i < cases->size(); i += kStride) {

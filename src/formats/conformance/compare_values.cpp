@@ -3,9 +3,10 @@
 #include <cmath>
 #include <cstring>
 
-#include "formats/testing/backend_cases.h"
+#include "formats/conformance/backend_cases.h"
+#include "kernels/reference/numeric_dispatch.h"
 
-namespace kheya::test {
+namespace kheya::conformance {
 namespace {
 
 struct Tolerance {
@@ -86,4 +87,43 @@ Status CompareValues(const Value& found, const Value& expected, double relative,
   return OkStatus();
 }
 
-}  // namespace kheya::test
+namespace {
+
+// The elements as double; nothing for types without numbers.
+std::vector<double> Numbers(const Tensor& tensor) {
+  std::vector<double> numbers;
+  const auto collect = [&]<typename T>(const T&) {
+    for (int64_t i = 0; i < tensor.num_elements(); ++i) {
+      numbers.push_back(static_cast<double>(tensor.At<T>(i)));
+    }
+  };
+  (void)kernels::CallWithNumericType(tensor.dtype(), collect);
+  return numbers;
+}
+
+Status CompareRandomTensors(const Tensor& found, const Tensor& expected) {
+  if (found.dtype() != expected.dtype() || found.shape() != expected.shape()) {
+    return InvalidArgumentError("found {}, expected {}", found.TypeString(), expected.TypeString());
+  }
+  const std::vector<double> wanted = Numbers(expected);
+  if (wanted.empty()) return OkStatus();
+  const auto [low, high] = std::ranges::minmax_element(wanted);
+  const double slack = IsFloatingPoint(found.dtype()) ? *high - *low : 0;
+  for (double number : Numbers(found)) {
+    if (number >= *low - slack && number <= *high + slack) continue;
+    return InvalidArgumentError("found {}, expected a number of about {} to {}", number, *low,
+                                *high);
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+Status CompareRandomValues(const Value& found, const Value& expected) {
+  if (found.is_tensor() && expected.is_tensor()) {
+    return CompareRandomTensors(found.tensor(), expected.tensor());
+  }
+  return UnimplementedError("only tensors of random numbers can be compared");
+}
+
+}  // namespace kheya::conformance

@@ -1,0 +1,308 @@
+#include "formats/conformance/backend_cases.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "formats/onnx/value_file.h"
+#include "ops/infer.h"
+#include "ops/op.h"
+#include "ops/verify_model.h"
+
+namespace kheya::conformance {
+namespace {
+
+namespace fs = std::filesystem;
+
+// How deep cases may lie below the folder that is searched.
+constexpr int kMaxDepth = 6;
+
+std::vector<std::string> SortedFolders(const fs::path& folder) {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    if (entry.is_directory(error)) found.push_back(entry.path().string());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+Status ReadTolerances(const std::string& folder, BackendCase& test) {
+  const std::string path = folder + "/data.json";
+  if (!FileExists(path)) return OkStatus();
+  KHEYA_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  KHEYA_ASSIGN_OR_RETURN(const Json json, Json::Parse(text));
+  if (const Json* rtol = json.Find("rtol")) {
+    KHEYA_ASSIGN_OR_RETURN(test.relative_tolerance, rtol->GetDouble());
+  }
+  if (const Json* atol = json.Find("atol")) {
+    KHEYA_ASSIGN_OR_RETURN(test.absolute_tolerance, atol->GetDouble());
+  }
+  return OkStatus();
+}
+
+// The data of ONNX before 1.13 hold bfloat16 as uint16.
+Value AsDeclared(Value value, const ValueType& type) {
+  if (type.dtype != DType::kBFloat16 || !value.is_tensor()) return value;
+  const Tensor& tensor = value.tensor();
+  if (tensor.dtype() != DType::kUint16) return value;
+  Result<Tensor> cast =
+      Tensor::Borrow(DType::kBFloat16, tensor.shape(), tensor.bytes(), tensor.owner());
+  return cast.ok() ? Value(std::move(cast).value()) : value;
+}
+
+// A few of ONNX's models declare shapes that their own data contradict: what is declared of such an
+// input is dropped.
+void DropContradicted(std::span<const Value> inputs, Graph& graph) {
+  for (size_t i = 0; i < inputs.size() && i < graph.inputs().size(); ++i) {
+    const ValueType& type = graph.value(graph.inputs()[i]).type;
+    if (!inputs[i].is_tensor() || !type.shape) continue;
+    if (Matches(*type.shape, inputs[i].tensor().shape())) continue;
+    graph.SetType(graph.inputs()[i], ValueType::OfTensor(type.dtype));
+  }
+}
+
+// Files PREFIX_0.pb, PREFIX_1.pb, ..., as the types of the values they stand for.
+Result<std::vector<Value>> ReadValues(const std::string& prefix,
+                                      const std::vector<ValueType>& types) {
+  std::vector<Value> values;
+  for (size_t i = 0; i < types.size(); ++i) {
+    const std::string path = fmt::format("{}_{}.pb", prefix, i);
+    if (!FileExists(path)) break;
+    KHEYA_ASSIGN_OR_RETURN(Value value, ReadValueFile(path, types[i]));
+    values.push_back(AsDeclared(std::move(value), types[i]));
+  }
+  return values;
+}
+
+// 0/n, 1/n, ..., as ONNX's runner feeds models without inputs of their own; unknown sizes are 1.
+Result<std::vector<Value>> CountingInputs(const std::vector<ValueType>& types) {
+  std::vector<Value> values;
+  for (const ValueType& type : types) {
+    if (type.dtype != DType::kFloat32 || !type.shape) {
+      return UnimplementedError("found an input {}, expected float32", type.ToString());
+    }
+    std::vector<int64_t> dims;
+    for (const Dim& dim : *type.shape) dims.push_back(dim.maybe().value_or(1));
+    KHEYA_ASSIGN_OR_RETURN(const Shape shape, Shape::Create(dims));
+    KHEYA_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(DType::kFloat32, shape));
+    const auto count = static_cast<double>(shape.num_elements());
+    double index = 0;
+    for (float& value : tensor.mutable_data<float>()) value = static_cast<float>(index++ / count);
+    values.emplace_back(std::move(tensor));
+  }
+  return values;
+}
+
+struct ModelTypes {
+  std::vector<ValueType> inputs;
+  std::vector<ValueType> outputs;
+};
+
+// A case, what its model declares, and whether its numbers are random.
+struct Prepared {
+  const BackendCase& test;
+  Graph& graph;
+  ModelTypes types;
+  bool random = false;
+};
+
+Status CompareOutput(const Prepared& prepared, const Value& found, const Value& expected) {
+  if (prepared.random) return CompareRandomValues(found, expected);
+  return CompareValues(found, expected, prepared.test.relative_tolerance,
+                       prepared.test.absolute_tolerance);
+}
+
+Status CompareRun(const Prepared& prepared, std::span<const Value> inputs,
+                  const std::vector<Value>& expected, const RunGraph& run) {
+  KHEYA_ASSIGN_OR_RETURN(const std::vector<Value> outputs, run(prepared.graph, inputs));
+  if (outputs.size() != expected.size()) {
+    return InvalidArgumentError("found {} outputs, expected {}", outputs.size(), expected.size());
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    KHEYA_RETURN_IF_ERROR(
+        CompareOutput(prepared, outputs[i], expected[i]).WithContext("output {}", i));
+  }
+  if (!prepared.random) return OkStatus();
+  KHEYA_ASSIGN_OR_RETURN(const std::vector<Value> again, run(prepared.graph, inputs));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    KHEYA_RETURN_IF_ERROR(
+        CompareValues(again[i], outputs[i], 0, 0).WithContext("output {} of a second run", i));
+  }
+  return OkStatus();
+}
+
+Status RunDataSets(const Prepared& prepared, const RunGraph& run) {
+  const BackendCase& test = prepared.test;
+  if (!test.light_prefix.empty()) {
+    KHEYA_ASSIGN_OR_RETURN(const std::vector<Value> inputs, CountingInputs(prepared.types.inputs));
+    KHEYA_ASSIGN_OR_RETURN(const std::vector<Value> expected,
+                           ReadValues(test.light_prefix + "_output", prepared.types.outputs));
+    KHEYA_RETURN_IF_ERROR(InferTypes(prepared.graph));
+    return CompareRun(prepared, inputs, expected, run);
+  }
+  if (test.data_sets.empty()) return NotFoundError("found no data sets");
+  for (const std::string& data_set : test.data_sets) {
+    KHEYA_ASSIGN_OR_RETURN(const std::vector<Value> inputs,
+                           ReadValues(data_set + "/input", prepared.types.inputs));
+    KHEYA_ASSIGN_OR_RETURN(const std::vector<Value> expected,
+                           ReadValues(data_set + "/output", prepared.types.outputs));
+    DropContradicted(inputs, prepared.graph);
+    KHEYA_RETURN_IF_ERROR(InferTypes(prepared.graph));
+    KHEYA_RETURN_IF_ERROR(CompareRun(prepared, inputs, expected, run));
+  }
+  return OkStatus();
+}
+
+// True when the graph has a random operator without a seed.
+bool IsRandom(const Graph& graph) {
+  for (NodeId id : graph.NodeIds()) {
+    const Node& node = graph.node(id);
+    const OpDef* op = FindOp(node.domain, node.op);
+    if (op != nullptr && !op->deterministic && node.FindAttribute("seed") == nullptr) return true;
+    for (const Graph* subgraph : graph.Subgraphs(id)) {
+      if (IsRandom(*subgraph)) return true;
+    }
+  }
+  return false;
+}
+
+// The message without its contexts.
+std::string LastPart(const std::string& message) {
+  const size_t at = message.rfind(": ");
+  return at == message.npos ? message : message.substr(at + 2);
+}
+
+int64_t OpsetOf(const Graph& graph) {
+  for (const auto& [domain, version] : graph.declared_opsets) {
+    if (domain.empty()) return version;
+  }
+  return 0;
+}
+
+Status RunCase(const BackendCase& test, const RunGraph& run, CaseResult& result) {
+  KHEYA_ASSIGN_OR_RETURN(ImportedModel model, Import(test.model_path, ImportOptions()));
+  result.opset = OpsetOf(model.graph);
+  const std::vector<UnsupportedNode> unsupported = FindUnsupported(model.graph);
+  if (!unsupported.empty()) return UnimplementedError("{}", unsupported.front().reason);
+  Prepared prepared{test, model.graph, {}, IsRandom(model.graph)};
+  if (prepared.random) result.outcome = CaseResult::Outcome::kRandom;
+  // Before inference, which may know less about sequences and optionals than the file.
+  for (ValueId input : model.graph.inputs()) {
+    prepared.types.inputs.push_back(model.graph.value(input).type);
+  }
+  for (const GraphOutput& output : model.graph.outputs()) {
+    prepared.types.outputs.push_back(model.graph.value(output.value).type);
+  }
+  KHEYA_RETURN_IF_ERROR(VerifyModel(model.graph));
+  return RunDataSets(prepared, run);
+}
+
+Status AddCase(const fs::path& model, const std::string& name, std::vector<BackendCase>& cases) {
+  BackendCase test;
+  test.name = name;
+  test.model_path = model.string();
+  if (model.filename() == "model.onnx") {
+    const std::string folder = model.parent_path().string();
+    KHEYA_RETURN_IF_ERROR(ReadTolerances(folder, test).WithContext("case '{}'", name));
+    test.data_sets = SortedFolders(folder);
+  } else {
+    test.light_prefix = (model.parent_path() / model.stem()).string();
+    if (!FileExists(test.light_prefix + "_output_0.pb")) return OkStatus();
+  }
+  cases.push_back(std::move(test));
+  return OkStatus();
+}
+
+Status FindBelow(const fs::path& folder, const std::string& prefix, int depth,
+                 std::vector<BackendCase>& cases) {
+  if (FileExists((folder / "model.onnx").string())) {
+    const std::string own = folder.filename().string();
+    return AddCase(folder / "model.onnx", prefix.empty() ? own : prefix, cases);
+  }
+  std::vector<fs::path> entries;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    entries.push_back(entry.path());
+  }
+  std::sort(entries.begin(), entries.end());
+  const std::string start = prefix.empty() ? "" : prefix + "/";
+  for (const fs::path& path : entries) {
+    if (path.extension() == ".onnx") {
+      KHEYA_RETURN_IF_ERROR(AddCase(path, start + path.stem().string(), cases));
+    } else if (depth < kMaxDepth && fs::is_directory(path, error)) {
+      KHEYA_RETURN_IF_ERROR(FindBelow(path, start + path.filename().string(), depth + 1, cases));
+    }
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+Result<std::vector<BackendCase>> FindBackendCases(const std::string& folder) {
+  if (!IsDirectory(folder)) return NotFoundError("folder '{}' is not there", folder);
+  std::vector<BackendCase> cases;
+  KHEYA_RETURN_IF_ERROR(FindBelow(fs::path(folder).lexically_normal(), "", 0, cases));
+  if (cases.empty()) {
+    return NotFoundError(
+        "found no cases in folder '{}', expected folders with a model.onnx and "
+        "data sets",
+        folder);
+  }
+  return cases;
+}
+
+CaseResult RunBackendCase(const BackendCase& test, const RunGraph& run) {
+  CaseResult result;
+  const Status status = RunCase(test, run, result);
+  if (status.ok()) return result;
+  const bool skipped = status.code() == StatusCode::kUnimplemented;
+  result.outcome = skipped ? CaseResult::Outcome::kSkipped : CaseResult::Outcome::kFailed;
+  result.reason = skipped ? LastPart(status.message()) : status.message();
+  return result;
+}
+
+void BackendReport::Add(const std::string& name, const CaseResult& result) {
+  switch (result.outcome) {
+    case CaseResult::Outcome::kPassed:
+      ++passed;
+      break;
+    case CaseResult::Outcome::kRandom:
+      ++random;
+      break;
+    case CaseResult::Outcome::kSkipped:
+      ++skipped[result.reason];
+      break;
+    case CaseResult::Outcome::kFailed:
+      failures.push_back(fmt::format("{}: {}", name, result.reason));
+  }
+}
+
+BackendReport RunBackendCases(std::span<const BackendCase> cases, const RunGraph& run) {
+  BackendReport report;
+  for (const BackendCase& test : cases) report.Add(test.name, RunBackendCase(test, run));
+  return report;
+}
+
+int BackendReport::num_skipped() const {
+  int count = 0;
+  for (const auto& [reason, times] : skipped) count += times;
+  return count;
+}
+
+std::string BackendReport::ToString() const {
+  std::string text =
+      fmt::format("{} passed, {} failed, {} skipped", passed, failures.size(), num_skipped());
+  if (random > 0) text += fmt::format(", {} random", random);
+  text += "\n";
+  std::vector<std::pair<int, std::string>> reasons;
+  for (const auto& [reason, times] : skipped) reasons.emplace_back(times, reason);
+  std::sort(reasons.rbegin(), reasons.rend());
+  for (const auto& [times, reason] : reasons) {
+    text += fmt::format("{:5} skipped: {}\n", times, reason);
+  }
+  return text;
+}
+
+}  // namespace kheya::conformance
