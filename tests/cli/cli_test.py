@@ -101,8 +101,8 @@ class Help(Scratch):
     def test_every_command_shows_an_example_of_itself(self):
         listing = self.ok("--help").split("Subcommands:")[1]
         commands = re.findall(r"^  (\w+) ", listing, re.M)
-        self.assertEqual(commands, ["inspect", "run", "bench", "evaluate", "serve", "devices",
-                                    "completion"])
+        self.assertEqual(commands, ["inspect", "run", "bench", "evaluate", "serve",
+                                    "conformance", "devices", "completion"])
         for command in commands:
             text = self.ok(command, "--help")
             self.assertRegex(text, rf"Example:\n(.*\n)*?.*kheya {command}")
