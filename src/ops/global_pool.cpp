@@ -1,4 +1,4 @@
-// GlobalAveragePool, GlobalMaxPool: a window as large as all spatial axes together.
+// GlobalAveragePool, GlobalLpPool, GlobalMaxPool: a window as large as all spatial axes together.
 #include <array>
 #include <vector>
 
@@ -12,6 +12,7 @@ namespace {
 
 constexpr ParamDef kInputs[] = {{"X", types::kFloat, 'T'}};
 constexpr ParamDef kOutputs[] = {{"Y", types::kFloat, 'T'}};
+constexpr AttributeDef kLpAttributes[] = {{"p", AttributeKind::kInt}};
 
 Status Infer(InferContext& context) {
   std::optional<SymbolicShape> shape = ShapeOrNull(context, 0);
@@ -24,7 +25,8 @@ Status Infer(InferContext& context) {
   return context.SetOutput(0, context.input_dtype(0), std::move(shape));
 }
 
-Status EvaluateGlobal(EvalContext& context, kernels::PoolKind kind) {
+template <kernels::PoolKind kind>
+Status Evaluate(EvalContext& context) {
   KHEYA_ASSIGN_OR_RETURN(Tensor x, WideInput(context, 0));
   const Shape& in = x.shape();
   if (in.rank() < 2) {
@@ -39,6 +41,8 @@ Status EvaluateGlobal(EvalContext& context, kernels::PoolKind kind) {
   const int64_t plane = in.Product(2, in.rank());
   kernels::PoolParams params;
   params.kind = kind;
+  params.p = context.attributes().Int("p", 2);
+  if (params.p < 1) return InvalidArgumentError("found p of {}, expected 1 or more", params.p);
   params.window.rank = 1;
   params.window.kernel[kernels::kSpatialAxes - 1] = plane;
   KHEYA_ASSIGN_OR_RETURN(Shape flat_in, Shape::Create(std::array{in[0], in[1], plane}));
@@ -48,33 +52,26 @@ Status EvaluateGlobal(EvalContext& context, kernels::PoolKind kind) {
   return y.Finish();
 }
 
-Status EvaluateAverage(EvalContext& context) {
-  return EvaluateGlobal(context, kernels::PoolKind::kAverage);
-}
-Status EvaluateMax(EvalContext& context) {
-  return EvaluateGlobal(context, kernels::PoolKind::kMax);
+constexpr OpDef Op(const char* name, std::span<const AttributeDef> attributes,
+                   Status (*evaluate)(EvalContext&)) {
+  return {.domain = "",
+          .name = name,
+          .category = "convolution and pooling",
+          .inputs = kInputs,
+          .outputs = kOutputs,
+          .attributes = attributes,
+          .infer = Infer,
+          .evaluate = evaluate};
 }
 
 }  // namespace
 
 extern const OpDef kGlobalAveragePoolOp;
-const OpDef kGlobalAveragePoolOp = {.domain = "",
-                                    .name = "GlobalAveragePool",
-                                    .category = "convolution and pooling",
-                                    .inputs = kInputs,
-                                    .outputs = kOutputs,
-                                    .attributes = {},
-                                    .infer = Infer,
-                                    .evaluate = EvaluateAverage};
-
+const OpDef kGlobalAveragePoolOp =
+    Op("GlobalAveragePool", {}, Evaluate<kernels::PoolKind::kAverage>);
+extern const OpDef kGlobalLpPoolOp;
+const OpDef kGlobalLpPoolOp = Op("GlobalLpPool", kLpAttributes, Evaluate<kernels::PoolKind::kLp>);
 extern const OpDef kGlobalMaxPoolOp;
-const OpDef kGlobalMaxPoolOp = {.domain = "",
-                                .name = "GlobalMaxPool",
-                                .category = "convolution and pooling",
-                                .inputs = kInputs,
-                                .outputs = kOutputs,
-                                .attributes = {},
-                                .infer = Infer,
-                                .evaluate = EvaluateMax};
+const OpDef kGlobalMaxPoolOp = Op("GlobalMaxPool", {}, Evaluate<kernels::PoolKind::kMax>);
 
 }  // namespace kheya

@@ -1,4 +1,3 @@
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -123,11 +122,7 @@ Result<Tensor> FillValue(const EvalContext& context, DType dtype) {
     return InvalidArgumentError("found constant_value of type {}, expected one {}",
                                 value.TypeString(), DTypeName(dtype));
   }
-  KHEYA_ASSIGN_OR_RETURN(Tensor zero, Tensor::Allocate(dtype, Shape{}));
-  if (dtype != DType::kString) {
-    std::memset(zero.mutable_view().data, 0, zero.num_bytes());
-  }
-  return zero;
+  return Tensor::Zeros(dtype, Shape{});
 }
 
 Status Evaluate(EvalContext& context) {

@@ -1,6 +1,5 @@
 // Scan, and Scan8: its form of opset 8, for batches of sequences of their own lengths.
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -292,10 +291,7 @@ Result<Tensor> JoinPadded(const std::vector<Tensor>& parts, int64_t length,
   std::vector<int64_t> dims(joined.begin(), joined.end());
   dims[0] = length;
   KHEYA_ASSIGN_OR_RETURN(const Shape shape, Shape::Create(dims));
-  KHEYA_ASSIGN_OR_RETURN(Tensor out, Tensor::Allocate(parts[0].dtype(), shape, budget));
-  if (out.dtype() != DType::kString && out.num_bytes() > 0) {
-    std::memset(out.mutable_view().data, 0, out.num_bytes());
-  }
+  KHEYA_ASSIGN_OR_RETURN(Tensor out, Tensor::Zeros(parts[0].dtype(), shape, budget));
   JoinParts(parts, 0, {out.dtype(), joined, out.mutable_view().data});
   return out;
 }

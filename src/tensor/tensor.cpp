@@ -74,6 +74,15 @@ Result<Tensor> Tensor::Allocate(DType dtype, const Shape& shape,
   return tensor;
 }
 
+Result<Tensor> Tensor::Zeros(DType dtype, const Shape& shape,
+                             const std::shared_ptr<MemoryBudget>& budget) {
+  KHEYA_ASSIGN_OR_RETURN(Tensor tensor, Allocate(dtype, shape, budget));
+  if (dtype != DType::kString && tensor.num_bytes() > 0) {
+    std::memset(tensor.data_, 0, tensor.num_bytes());
+  }
+  return tensor;
+}
+
 Result<Tensor> Tensor::Borrow(DType dtype, const Shape& shape, std::span<const std::byte> bytes,
                               std::shared_ptr<const void> owner) {
   if (dtype == DType::kString || dtype == DType::kUndefined) {

@@ -59,6 +59,9 @@ class Tensor {
   // ResourceExhausted when the budget (null: the process's) refuses.
   static Result<Tensor> Allocate(DType dtype, const Shape& shape,
                                  const std::shared_ptr<MemoryBudget>& budget = nullptr);
+  // The same with every element 0, false or the empty string.
+  static Result<Tensor> Zeros(DType dtype, const Shape& shape,
+                              const std::shared_ptr<MemoryBudget>& budget = nullptr);
   // Shares `bytes`, kept alive by `owner`. May be unaligned and has no readable tail.
   // InvalidArgument when the size is not what type and shape need. Not for strings.
   static Result<Tensor> Borrow(DType dtype, const Shape& shape, std::span<const std::byte> bytes,

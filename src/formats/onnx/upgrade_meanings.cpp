@@ -128,6 +128,11 @@ Status UpgradeGroupNormalization(Upgrade& upgrade) {
   return OkStatus();
 }
 
+Status UpgradeRecurrent(Upgrade& upgrade) {
+  upgrade.Remove("output_sequence");
+  return OkStatus();
+}
+
 Status UpgradeResize10(Upgrade& upgrade) {
   UseAsymmetricCoordinates(upgrade);
   return MakeRoomForRoi(upgrade);

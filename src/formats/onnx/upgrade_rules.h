@@ -28,12 +28,13 @@ Status UpgradeBatchNormalization(Upgrade& upgrade);
 Status UpgradeDropout(Upgrade& upgrade);
 Status UpgradeGridSample(Upgrade& upgrade);          // names of modes
 Status UpgradeGroupNormalization(Upgrade& upgrade);  // scale and bias of groups, now of channels
-Status UpgradeResize10(Upgrade& upgrade);  // no region of interest, asymmetric coordinates
-Status UpgradeResize11(Upgrade& upgrade);  // empty scales beside sizes
-Status UpgradeRoiAlign(Upgrade& upgrade);  // default coordinates
-Status UpgradeScan8(Upgrade& upgrade);     // batches of sequences of their own lengths
-Status UpgradeScatter(Upgrade& upgrade);   // now ScatterElements
-Status UpgradeUpsample(Upgrade& upgrade);  // now Resize
+Status UpgradeRecurrent(Upgrade& upgrade);  // RNN, GRU, LSTM: a flag that outputs stand for now
+Status UpgradeResize10(Upgrade& upgrade);   // no region of interest, asymmetric coordinates
+Status UpgradeResize11(Upgrade& upgrade);   // empty scales beside sizes
+Status UpgradeRoiAlign(Upgrade& upgrade);   // default coordinates
+Status UpgradeScan8(Upgrade& upgrade);      // batches of sequences of their own lengths
+Status UpgradeScatter(Upgrade& upgrade);    // now ScatterElements
+Status UpgradeUpsample(Upgrade& upgrade);   // now Resize
 
 }  // namespace kheya::onnx
 

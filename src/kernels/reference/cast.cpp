@@ -3,39 +3,14 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <limits>
 #include <string>
 
 #include "base/string_util.h"
+#include "kernels/reference/convert.h"
 #include "kernels/reference/elementwise.h"
 
 namespace kheya::kernels {
 namespace {
-
-template <typename To>
-To FloatToInteger(double value) {
-  using Limits = std::numeric_limits<To>;
-  if (std::isnan(value)) return To{};
-  // 2^bits is exact in double where the highest integer may not be.
-  if (value >= std::ldexp(1.0, Limits::digits)) return Limits::max();
-  if (value <= static_cast<double>(Limits::min())) return Limits::min();
-  return static_cast<To>(value);
-}
-
-template <typename To, typename From>
-To Convert(From value) {
-  if constexpr (kIsHalf<From>) {
-    return Convert<To>(static_cast<float>(value));
-  } else if constexpr (std::is_same_v<To, bool>) {
-    return value != From{};
-  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
-    return FloatToInteger<To>(value);
-  } else if constexpr (kIsHalf<To>) {
-    return To(static_cast<float>(value));
-  } else {
-    return static_cast<To>(value);
-  }
-}
 
 template <typename From>
 std::string ToText(From value) {
@@ -63,13 +38,13 @@ Status FromText(const std::string& text, To& out) {
   }
   if constexpr (std::is_integral_v<To> && std::is_signed_v<To>) {
     KHEYA_ASSIGN_OR_RETURN(int64_t value, ParseInt64(Trim(text)));
-    out = Convert<To>(value);
+    out = ConvertNumber<To>(value);
   } else if constexpr (std::is_integral_v<To> && !std::is_same_v<To, bool>) {
     KHEYA_ASSIGN_OR_RETURN(uint64_t value, ParseUint64(Trim(text)));
-    out = Convert<To>(value);
+    out = ConvertNumber<To>(value);
   } else {
     KHEYA_ASSIGN_OR_RETURN(double value, ParseDouble(ToLower(Trim(text))));
-    out = Convert<To>(value);
+    out = ConvertNumber<To>(value);
   }
   return OkStatus();
 }
@@ -97,7 +72,7 @@ Status FromNumbers(const TensorView& x, const MutableTensorView& y) {
   return CallWithNumericType(y.dtype, [&]<typename To>(const To&) {
     const auto from = x.as<From>();
     const auto to = y.as<To>();
-    for (size_t i = 0; i < to.size(); ++i) to[i] = Convert<To>(from[i]);
+    for (size_t i = 0; i < to.size(); ++i) to[i] = ConvertNumber<To>(from[i]);
   });
 }
 

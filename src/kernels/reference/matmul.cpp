@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
+#include <vector>
 
 #include "kernels/reference/float_dispatch.h"
 
@@ -116,6 +117,46 @@ Status Gemm(const GemmParams& params, const TensorView& a, const TensorView& b, 
     KHEYA_RETURN_IF_ERROR(CheckIntegerScale("beta", params.beta));
   }
   return CallWithProductType(y.dtype, [&]<typename T>(T) { GemmTyped<T>(params, a, b, c, y); });
+}
+
+namespace {
+
+// Turns `m` into an upper triangle.
+double Determinant(int64_t size, std::vector<double>& m) {
+  double determinant = 1;
+  for (int64_t column = 0; column < size; ++column) {
+    int64_t pivot = column;
+    for (int64_t row = column + 1; row < size; ++row) {
+      if (std::abs(m[row * size + column]) > std::abs(m[pivot * size + column])) pivot = row;
+    }
+    const double value = m[pivot * size + column];
+    if (pivot != column) {
+      std::swap_ranges(m.begin() + pivot * size, m.begin() + (pivot + 1) * size,
+                       m.begin() + column * size);
+      determinant = -determinant;
+    }
+    determinant *= value;
+    if (value == 0) return determinant;
+    for (int64_t row = column + 1; row < size; ++row) {
+      const double factor = m[row * size + column] / value;
+      for (int64_t i = column; i < size; ++i) m[row * size + i] -= factor * m[column * size + i];
+    }
+  }
+  return determinant;
+}
+
+}  // namespace
+
+Status Determinants(int64_t size, const TensorView& x, const MutableTensorView& y) {
+  return CallWithFloatType(x.dtype, [&]<typename T>(const T&) {
+    const T* from = static_cast<const T*>(x.data);
+    std::vector<double> matrix;
+    for (T& value : y.as<T>()) {
+      matrix.assign(from, from + size * size);
+      from += size * size;
+      value = static_cast<T>(Determinant(size, matrix));
+    }
+  });
 }
 
 }  // namespace kheya::kernels

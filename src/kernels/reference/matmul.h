@@ -19,6 +19,10 @@ Status MatMul(const MatMulShapes& shapes, const TensorView& a, const TensorView&
 Status Gemm(const GemmParams& params, const TensorView& a, const TensorView& b, const TensorView& c,
             const MutableTensorView& y);
 
+// y[i] = the determinant of the i-th of y's matrices x [size, size], float32 or float64: by
+// elimination with the largest pivot of each column, in double. Of no rows it is 1.
+Status Determinants(int64_t size, const TensorView& x, const MutableTensorView& y);
+
 }  // namespace kheya::kernels
 
 #endif  // KHEYA_KERNELS_REFERENCE_MATMUL_H_

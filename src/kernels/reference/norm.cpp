@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "kernels/params/gemm.h"
 #include "kernels/reference/float_dispatch.h"
@@ -103,6 +104,91 @@ Status ScaleElements(const TensorView& scale, const TensorView& shift, const Ten
 
 Status Lrn(const LrnParams& params, const TensorView& x, const MutableTensorView& y) {
   return CallWithFloatType(y.dtype, [&]<typename T>(T) { LrnTyped<T>(params, x, y); });
+}
+
+namespace {
+
+template <typename T>
+void DivideByNormTyped(bool absolute, const ReduceRows& rows, const T* x, T* y) {
+  for (int64_t outer = 0; outer < rows.outer; ++outer) {
+    for (int64_t inner = 0; inner < rows.inner; ++inner) {
+      const int64_t first = outer * rows.count * rows.inner + inner;
+      double sum = 0;
+      for (int64_t i = 0; i < rows.count; ++i) {
+        const auto value = static_cast<double>(x[first + i * rows.inner]);
+        sum += absolute ? std::abs(value) : value * value;
+      }
+      const double norm = absolute ? sum : std::sqrt(sum);
+      for (int64_t i = 0; i < rows.count; ++i) {
+        const int64_t at = first + i * rows.inner;
+        y[at] = norm == 0 ? T{} : static_cast<T>(static_cast<double>(x[at]) / norm);
+      }
+    }
+  }
+}
+
+// For each element, which mean it belongs to: its index without the axes.
+class GroupIndex {
+ public:
+  GroupIndex(const Shape& shape, std::span<const int> axes) : shape_(shape) {
+    strides_.assign(shape.rank(), 0);
+    for (int axis = shape.rank(); axis-- > 0;) {
+      if (std::find(axes.begin(), axes.end(), axis) != axes.end()) continue;
+      strides_[axis] = count_;
+      count_ *= shape[axis];
+    }
+  }
+  int64_t count() const { return count_; }
+  int64_t Of(int64_t element) const {
+    int64_t group = 0;
+    for (int axis = shape_.rank(); axis-- > 0;) {
+      group += element % shape_[axis] * strides_[axis];
+      element /= shape_[axis];
+    }
+    return group;
+  }
+
+ private:
+  const Shape& shape_;
+  std::vector<int64_t> strides_;
+  int64_t count_ = 1;
+};
+
+template <typename T>
+void NormalizeOverAxesTyped(const GroupIndex& groups, std::span<const T> x, std::span<T> y) {
+  if (x.empty()) return;
+  std::vector<double> mean(groups.count());
+  std::vector<double> variance(groups.count());
+  const double size = static_cast<double>(x.size()) / static_cast<double>(groups.count());
+  const auto elements = static_cast<int64_t>(x.size());
+  for (int64_t i = 0; i < elements; ++i) mean[groups.Of(i)] += static_cast<double>(x[i]) / size;
+  for (int64_t i = 0; i < elements; ++i) {
+    const int64_t group = groups.Of(i);
+    const double difference = static_cast<double>(x[i]) - mean[group];
+    variance[group] += difference * difference / size;
+  }
+  for (int64_t i = 0; i < elements; ++i) {
+    const int64_t group = groups.Of(i);
+    y[i] = static_cast<T>((static_cast<double>(x[i]) - mean[group]) /
+                          (std::sqrt(variance[group]) + 1e-9));
+  }
+}
+
+}  // namespace
+
+Status DivideByNorm(bool absolute, const ReduceRows& rows, const TensorView& x,
+                    const MutableTensorView& y) {
+  return CallWithFloatType(x.dtype, [&]<typename T>(const T&) {
+    DivideByNormTyped(absolute, rows, static_cast<const T*>(x.data), static_cast<T*>(y.data));
+  });
+}
+
+Status NormalizeOverAxes(std::span<const int> axes, const TensorView& x,
+                         const MutableTensorView& y) {
+  const GroupIndex groups(x.shape, axes);
+  return CallWithFloatType(x.dtype, [&]<typename T>(const T&) {
+    NormalizeOverAxesTyped<T>(groups, x.as<T>(), y.as<T>());
+  });
 }
 
 }  // namespace kheya::kernels

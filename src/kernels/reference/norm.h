@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "kernels/params/norm.h"
+#include "kernels/reference/reduce.h"
 #include "tensor/tensor.h"
 
 namespace kheya::kernels {
@@ -32,6 +33,16 @@ Status ScaleElements(const TensorView& scale, const TensorView& shift, const Ten
 // x [N, C, ...]: y = x / (bias + alpha / size * sum of squares over `size` channels around)^beta.
 // The sum over channel c runs from c - floor((size - 1) / 2) to c + ceil((size - 1) / 2).
 Status Lrn(const LrnParams& params, const TensorView& x, const MutableTensorView& y);
+
+// y = x / norm of x along the axis: the sum of |x|, or the root of the sum of squares. Where the
+// norm is 0, y is 0.
+Status DivideByNorm(bool absolute, const ReduceRows& rows, const TensorView& x,
+                    const MutableTensorView& y);
+
+// y = (x - mean) / (standard deviation + 1e-9), both over the elements that differ in their index
+// along `axes` alone.
+Status NormalizeOverAxes(std::span<const int> axes, const TensorView& x,
+                         const MutableTensorView& y);
 
 }  // namespace kheya::kernels
 

@@ -136,21 +136,21 @@ int64_t ArgExtreme(const Row<T>& row, bool largest, bool last) {
   return best;
 }
 
-template <typename T>
-void CumulativeSumTyped(bool exclusive, bool reverse, const ReduceRows& rows, const TensorView& x,
-                        const MutableTensorView& y) {
+template <typename T, typename Function>
+void RunAlongTyped(const RunningParams& params, Function function, SumType<T> start,
+                   const ReduceRows& rows, const TensorView& x, const MutableTensorView& y) {
   const auto from = x.as<T>();
   const auto to = y.as<T>();
   for (int64_t outer = 0; outer < rows.outer; ++outer) {
     for (int64_t inner = 0; inner < rows.inner; ++inner) {
-      SumType<T> sum = 0;
+      SumType<T> running = start;
       for (int64_t i = 0; i < rows.count; ++i) {
-        const int64_t along = reverse ? rows.count - 1 - i : i;
+        const int64_t along = params.reverse ? rows.count - 1 - i : i;
         const int64_t at = (outer * rows.count + along) * rows.inner + inner;
         const SumType<T> value = static_cast<SumType<T>>(static_cast<ComputeType<T>>(from[at]));
-        if (exclusive) to[at] = static_cast<T>(sum);
-        sum = AddFn()(sum, value);
-        if (!exclusive) to[at] = static_cast<T>(sum);
+        if (params.exclusive) to[at] = static_cast<T>(running);
+        running = function(running, value);
+        if (!params.exclusive) to[at] = static_cast<T>(running);
       }
     }
   }
@@ -186,10 +186,14 @@ Status ArgReduce(bool largest, bool last, const ReduceRows& rows, const TensorVi
   });
 }
 
-Status CumulativeSum(bool exclusive, bool reverse, const ReduceRows& rows, const TensorView& x,
-                     const MutableTensorView& y) {
+Status RunAlong(const RunningParams& params, const ReduceRows& rows, const TensorView& x,
+                const MutableTensorView& y) {
   return CallWithNumericType(x.dtype, [&]<typename T>(const T&) {
-    CumulativeSumTyped<T>(exclusive, reverse, rows, x, y);
+    if (params.what == Running::kSum) {
+      RunAlongTyped<T>(params, AddFn(), 0, rows, x, y);
+    } else {
+      RunAlongTyped<T>(params, MulFn(), 1, rows, x, y);
+    }
   });
 }
 

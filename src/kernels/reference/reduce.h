@@ -44,9 +44,15 @@ Status Reduce(Reduction reduction, const ReduceRows& rows, const TensorView& x,
 Status ArgReduce(bool largest, bool last, const ReduceRows& rows, const TensorView& x,
                  const MutableTensorView& y);
 
-// Running sums along the axis, in double for float types; `exclusive`: without the element itself.
-Status CumulativeSum(bool exclusive, bool reverse, const ReduceRows& rows, const TensorView& x,
-                     const MutableTensorView& y);
+// Running sums or products along the axis, in double for float types; those of integers wrap.
+enum class Running : uint8_t { kSum, kProduct };
+struct RunningParams {
+  Running what = Running::kSum;
+  bool exclusive = false;  // without the element itself
+  bool reverse = false;
+};
+Status RunAlong(const RunningParams& params, const ReduceRows& rows, const TensorView& x,
+                const MutableTensorView& y);
 
 }  // namespace kheya::kernels
 
