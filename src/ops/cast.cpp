@@ -7,9 +7,10 @@
 namespace kheya {
 namespace {
 
-constexpr ParamDef kInputs[] = {{"input", types::kAll}};
-constexpr ParamDef kLikeInputs[] = {{"input", types::kAll}, {"target_type", types::kAll}};
-constexpr ParamDef kOutputs[] = {{"output", types::kAll}};
+constexpr TypeMask kTypes = types::kAll | types::kSmall;
+constexpr ParamDef kInputs[] = {{"input", kTypes}};
+constexpr ParamDef kLikeInputs[] = {{"input", kTypes}, {"target_type", kTypes}};
+constexpr ParamDef kOutputs[] = {{"output", kTypes}};
 constexpr AttributeDef kAttributes[] = {{"round_mode", AttributeKind::kString},
                                         {"saturate", AttributeKind::kInt},
                                         {"to", AttributeKind::kInt, true}};
@@ -20,7 +21,7 @@ Result<DType> TargetType(const AttributeReader& attributes) {
   const int64_t number = attributes.Int("to", 0);
   const std::optional<DType> dtype = DTypeFromOnnx(number);
   if (!dtype) return InvalidArgumentError("found element type number {} in 'to'", number);
-  if ((types::kAll & MaskOf({*dtype})) == 0) {
+  if ((kTypes & MaskOf({*dtype})) == 0) {
     return UnimplementedError("conversion to {} is not supported", DTypeName(*dtype));
   }
   return *dtype;
@@ -43,10 +44,27 @@ Status InferCast(InferContext& context) {
 
 Status InferCastLike(InferContext& context) { return InferTo(context, context.input_dtype(1)); }
 
+Result<SmallOptions> OptionsOf(const AttributeReader& attributes) {
+  SmallOptions options;
+  options.saturate = attributes.Int("saturate", 1) != 0;
+  const std::string mode = attributes.String("round_mode", "up");
+  if (mode == "up") {
+    options.rounding = SmallRounding::kUp;
+  } else if (mode == "down") {
+    options.rounding = SmallRounding::kDown;
+  } else if (mode == "nearest") {
+    options.rounding = SmallRounding::kNearest;
+  } else {
+    return InvalidArgumentError("found round_mode '{}', expected up, down or nearest", mode);
+  }
+  return options;
+}
+
 Status EvaluateTo(EvalContext& context, DType dtype) {
   const Tensor& input = context.input(0);
+  KHEYA_ASSIGN_OR_RETURN(const SmallOptions options, OptionsOf(context.attributes()));
   KHEYA_ASSIGN_OR_RETURN(MutableTensorView output, context.Output(0, dtype, input.shape()));
-  return kernels::Cast(input.view(), output);
+  return kernels::Cast(input.view(), output, options);
 }
 
 Status EvaluateCast(EvalContext& context) {

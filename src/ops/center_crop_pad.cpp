@@ -8,8 +8,8 @@
 namespace kheya {
 namespace {
 
-constexpr ParamDef kInputs[] = {{"input_data", types::kAll, 'T'}, {"shape", types::kIndex}};
-constexpr ParamDef kOutputs[] = {{"output_data", types::kAll, 'T'}};
+constexpr ParamDef kInputs[] = {{"input_data", types::kEvery, 'T'}, {"shape", types::kIndex}};
+constexpr ParamDef kOutputs[] = {{"output_data", types::kEvery, 'T'}};
 constexpr AttributeDef kAttributes[] = {{"axes", AttributeKind::kInts}};
 
 Result<std::vector<int>> AxesOf(const AttributeReader& attributes, int rank) {

@@ -7,8 +7,8 @@
 namespace kheya {
 namespace {
 
-constexpr ParamDef kInputs[] = {{"input", types::kAll, 'T'}, {"condition", types::kBool}};
-constexpr ParamDef kOutputs[] = {{"output", types::kAll, 'T'}};
+constexpr ParamDef kInputs[] = {{"input", types::kEvery, 'T'}, {"condition", types::kBool}};
+constexpr ParamDef kOutputs[] = {{"output", types::kEvery, 'T'}};
 constexpr AttributeDef kAttributes[] = {{"axis", AttributeKind::kInt}};
 
 Status Infer(InferContext& context) {

@@ -8,8 +8,8 @@
 namespace kheya {
 namespace {
 
-constexpr ParamDef kInputs[] = {{"inputs", types::kAll, 'T', Presence::kVariadic}};
-constexpr ParamDef kOutputs[] = {{"concat_result", types::kAll, 'T'}};
+constexpr ParamDef kInputs[] = {{"inputs", types::kEvery, 'T', Presence::kVariadic}};
+constexpr ParamDef kOutputs[] = {{"concat_result", types::kEvery, 'T'}};
 constexpr AttributeDef kAttributes[] = {{"axis", AttributeKind::kInt, true}};
 
 // Merges what two inputs tell of the same dimension.

@@ -9,7 +9,7 @@ namespace kheya {
 namespace {
 
 constexpr ParamDef kInputs[] = {{"input_sequence", types::kAny}};
-constexpr ParamDef kOutputs[] = {{"concat_result", types::kAll}};
+constexpr ParamDef kOutputs[] = {{"concat_result", types::kEvery}};
 constexpr AttributeDef kAttributes[] = {{"axis", AttributeKind::kInt, true},
                                         {"new_axis", AttributeKind::kInt}};
 

@@ -8,7 +8,7 @@ namespace kheya {
 namespace {
 
 constexpr ParamDef kInputs[] = {{"input", types::kInt64}};
-constexpr ParamDef kOutputs[] = {{"output", types::kNumeric | types::kBool}};
+constexpr ParamDef kOutputs[] = {{"output", types::kEvery}};
 constexpr AttributeDef kAttributes[] = {{"value", AttributeKind::kTensor}};
 
 // The fill value: one element, float32 0 when left out.

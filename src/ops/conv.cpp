@@ -20,37 +20,8 @@ constexpr AttributeDef kAttributes[] = {
     {"pads", AttributeKind::kInts},       {"strides", AttributeKind::kInts}};
 
 Status Infer(InferContext& context) {
-  const SymbolicShape* x = context.input_shape(0);
-  const SymbolicShape* w = context.input_shape(1);
-  const DType dtype = context.input_dtype(0);
-  if (x == nullptr || w == nullptr) {
-    const SymbolicShape* any = x != nullptr ? x : w;
-    return context.SetOutput(
-        0, dtype,
-        any == nullptr ? std::nullopt : std::optional(UnknownDims(static_cast<int>(any->size()))));
-  }
-  if (x->size() != w->size() || x->size() < 3) {
-    return InvalidArgumentError("found input {} and weights {}, expected equal ranks from 3 on",
-                                ToString(*x), ToString(*w));
-  }
-  const int64_t groups = context.attributes().Int("group", 1);
-  if (groups < 1) return InvalidArgumentError("found {} groups, expected at least 1", groups);
-  const Dim channels = (*w)[1] * groups;
-  if (channels.known() && (*x)[1].known() && channels.value() != (*x)[1].value()) {
-    return InvalidArgumentError("found {} channels of input {}, weights {} expect {}",
-                                (*x)[1].value(), ToString(*x), ToString(*w), channels.value());
-  }
-  KHEYA_ASSIGN_OR_RETURN(std::optional<WindowAttributes> window,
-                         ReadConvWindow(context.attributes(), *w));
-  if (!window) {
-    SymbolicShape shape = UnknownDims(static_cast<int>(x->size()));
-    shape[0] = (*x)[0];
-    shape[1] = (*w)[0];
-    return context.SetOutput(0, dtype, std::move(shape));
-  }
-  KHEYA_ASSIGN_OR_RETURN(SymbolicShape shape,
-                         SymbolicWindowShape(*window, *x, (*w)[0], /*ceil=*/false));
-  return context.SetOutput(0, dtype, std::move(shape));
+  KHEYA_ASSIGN_OR_RETURN(std::optional<SymbolicShape> shape, InferConvShape(context, 0, 1));
+  return context.SetOutput(0, context.input_dtype(0), std::move(shape));
 }
 
 Status Evaluate(EvalContext& context) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/checked_math.h"
+#include "ops/axes.h"
 
 namespace kheya {
 namespace {
@@ -142,6 +143,39 @@ std::optional<int64_t> ConvMacsOf(const Graph& graph, const Node& node, ValueId 
   if (!at) return std::nullopt;
   const Result<int64_t> macs = kernels::ConvMacs(*w, *at);
   return macs.ok() ? std::optional(*macs) : std::nullopt;
+}
+
+Result<std::optional<SymbolicShape>> InferConvShape(const InferContext& context, int x_index,
+                                                    int w_index) {
+  const SymbolicShape* x = context.input_shape(x_index);
+  const SymbolicShape* w = context.input_shape(w_index);
+  if (x == nullptr || w == nullptr) {
+    const SymbolicShape* any = x != nullptr ? x : w;
+    if (any == nullptr) return std::optional<SymbolicShape>();
+    return std::optional(UnknownDims(static_cast<int>(any->size())));
+  }
+  if (x->size() != w->size() || x->size() < 3) {
+    return InvalidArgumentError("found input {} and weights {}, expected equal ranks from 3 on",
+                                ToString(*x), ToString(*w));
+  }
+  const int64_t groups = context.attributes().Int("group", 1);
+  if (groups < 1) return InvalidArgumentError("found {} groups, expected at least 1", groups);
+  const Dim channels = (*w)[1] * groups;
+  if (channels.known() && (*x)[1].known() && channels.value() != (*x)[1].value()) {
+    return InvalidArgumentError("found {} channels of input {}, weights {} expect {}",
+                                (*x)[1].value(), ToString(*x), ToString(*w), channels.value());
+  }
+  KHEYA_ASSIGN_OR_RETURN(std::optional<WindowAttributes> window,
+                         ReadConvWindow(context.attributes(), *w));
+  if (!window) {
+    SymbolicShape shape = UnknownDims(static_cast<int>(x->size()));
+    shape[0] = (*x)[0];
+    shape[1] = (*w)[0];
+    return std::optional(std::move(shape));
+  }
+  KHEYA_ASSIGN_OR_RETURN(SymbolicShape shape,
+                         SymbolicWindowShape(*window, *x, (*w)[0], /*ceil=*/false));
+  return std::optional(std::move(shape));
 }
 
 }  // namespace kheya

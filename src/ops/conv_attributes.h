@@ -18,6 +18,11 @@ namespace kheya {
 Result<std::optional<WindowAttributes>> ReadConvWindow(const AttributeReader& attributes,
                                                        const SymbolicShape& w);
 
+// The shape of a convolution of input `x_index` with weights `w_index`; nullopt when no rank is
+// known. InvalidArgument for ranks, channels and groups that do not fit.
+Result<std::optional<SymbolicShape>> InferConvShape(const InferContext& context, int x_index,
+                                                    int w_index);
+
 // Conv's parameters with auto_pad resolved for this input.
 Result<kernels::ConvParams> ReadConv(const AttributeReader& attributes, const Shape& x,
                                      const Shape& w);

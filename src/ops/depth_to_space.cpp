@@ -11,8 +11,8 @@
 namespace kheya {
 namespace {
 
-constexpr ParamDef kInputs[] = {{"input", types::kAll, 'T'}};
-constexpr ParamDef kOutputs[] = {{"output", types::kAll, 'T'}};
+constexpr ParamDef kInputs[] = {{"input", types::kEvery, 'T'}};
+constexpr ParamDef kOutputs[] = {{"output", types::kEvery, 'T'}};
 constexpr AttributeDef kDepthAttributes[] = {{"blocksize", AttributeKind::kInt, true},
                                              {"mode", AttributeKind::kString}};
 constexpr AttributeDef kSpaceAttributes[] = {{"blocksize", AttributeKind::kInt, true}};

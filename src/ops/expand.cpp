@@ -8,8 +8,8 @@
 namespace kheya {
 namespace {
 
-constexpr ParamDef kInputs[] = {{"input", types::kAll, 'T'}, {"shape", types::kInt64}};
-constexpr ParamDef kOutputs[] = {{"output", types::kAll, 'T'}};
+constexpr ParamDef kInputs[] = {{"input", types::kEvery, 'T'}, {"shape", types::kInt64}};
+constexpr ParamDef kOutputs[] = {{"output", types::kEvery, 'T'}};
 
 // A list of one element made longer keeps its element.
 void ExpandElements(InferContext& context, const Dim& length) {

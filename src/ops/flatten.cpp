@@ -4,8 +4,8 @@
 namespace kheya {
 namespace {
 
-constexpr ParamDef kInputs[] = {{"input", types::kAll, 'T'}};
-constexpr ParamDef kOutputs[] = {{"output", types::kAll, 'T'}};
+constexpr ParamDef kInputs[] = {{"input", types::kEvery, 'T'}};
+constexpr ParamDef kOutputs[] = {{"output", types::kEvery, 'T'}};
 constexpr AttributeDef kAttributes[] = {{"axis", AttributeKind::kInt}};
 
 // The axis may also be the rank: all axes go to the first dimension.

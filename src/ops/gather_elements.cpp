@@ -8,8 +8,8 @@
 namespace kheya {
 namespace {
 
-constexpr ParamDef kInputs[] = {{"data", types::kAll, 'T'}, {"indices", types::kIndex}};
-constexpr ParamDef kOutputs[] = {{"output", types::kAll, 'T'}};
+constexpr ParamDef kInputs[] = {{"data", types::kEvery, 'T'}, {"indices", types::kIndex}};
+constexpr ParamDef kOutputs[] = {{"output", types::kEvery, 'T'}};
 constexpr AttributeDef kAttributes[] = {{"axis", AttributeKind::kInt}};
 
 Status Infer(InferContext& context) {

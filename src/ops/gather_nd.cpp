@@ -9,8 +9,8 @@
 namespace kheya {
 namespace {
 
-constexpr ParamDef kInputs[] = {{"data", types::kAll, 'T'}, {"indices", types::kInt64}};
-constexpr ParamDef kOutputs[] = {{"output", types::kAll, 'T'}};
+constexpr ParamDef kInputs[] = {{"data", types::kEvery, 'T'}, {"indices", types::kInt64}};
+constexpr ParamDef kOutputs[] = {{"output", types::kEvery, 'T'}};
 constexpr AttributeDef kAttributes[] = {{"batch_dims", AttributeKind::kInt}};
 
 // `tuple`: the last dimension of the indices, as many axes as one index tuple addresses.

@@ -4,11 +4,12 @@
 #include "kernels/reference/elementwise.h"
 #include "ops/infer_util.h"
 #include "ops/op.h"
+#include "tensor/small_types.h"
 
 namespace kheya {
 namespace {
 
-constexpr ParamDef kInputs[] = {{"X", types::kFloat}};
+constexpr ParamDef kInputs[] = {{"X", types::kFloat | types::kFloat8}};
 constexpr ParamDef kOutputs[] = {{"Y", types::kBool}};
 constexpr AttributeDef kInfAttributes[] = {{"detect_negative", AttributeKind::kInt},
                                            {"detect_positive", AttributeKind::kInt}};
@@ -19,6 +20,13 @@ template <typename Function>
 Status Test(EvalContext& context, Function function) {
   const Tensor& x = context.input(0);
   KHEYA_ASSIGN_OR_RETURN(MutableTensorView y, context.Output(0, DType::kBool, x.shape()));
+  if (IsSmall(x.dtype())) {
+    bool* out = y.as<bool>().data();
+    for (int64_t i = 0; i < x.num_elements(); ++i) {
+      out[i] = function(SmallToDouble(x.dtype(), CodeAt(x.dtype(), x.bytes().data(), i)));
+    }
+    return OkStatus();
+  }
   return kernels::CallWithRealType(x.dtype(), [&]<typename T>(const T&) {
     kernels::MapElements<T, bool>(x.view(), y, function);
   });

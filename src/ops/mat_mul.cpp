@@ -1,6 +1,7 @@
 #include "base/checked_math.h"
 #include "kernels/reference/matmul.h"
 #include "ops/axes.h"
+#include "ops/mat_mul_shape.h"
 #include "ops/op.h"
 #include "ops/wide.h"
 
@@ -12,30 +13,9 @@ constexpr TypeMask kTypes =
 constexpr ParamDef kInputs[] = {{"A", kTypes, 'T'}, {"B", kTypes, 'T'}};
 constexpr ParamDef kOutputs[] = {{"Y", kTypes, 'T'}};
 
-// The leading axes of an operand of rank 2 or more.
-SymbolicShape LeadingAxes(const SymbolicShape& shape) {
-  return shape.size() > 2 ? SymbolicShape(shape.begin(), shape.end() - 2) : SymbolicShape();
-}
-
 Status Infer(InferContext& context) {
-  const SymbolicShape* a = context.input_shape(0);
-  const SymbolicShape* b = context.input_shape(1);
-  const DType dtype = context.input_dtype(0);
-  if (a == nullptr || b == nullptr) return context.SetOutput(0, dtype, std::nullopt);
-  if (a->empty() || b->empty()) {
-    return InvalidArgumentError("found shapes {} and {}, expected no scalars", ToString(*a),
-                                ToString(*b));
-  }
-  const Dim& a_inner = a->back();
-  const Dim& b_inner = (*b)[b->size() == 1 ? 0 : b->size() - 2];
-  if (a_inner.known() && b_inner.known() && a_inner.value() != b_inner.value()) {
-    return InvalidArgumentError("found inner sizes {} of {} and {} of {}, expected equal ones",
-                                a_inner.value(), ToString(*a), b_inner.value(), ToString(*b));
-  }
-  KHEYA_ASSIGN_OR_RETURN(SymbolicShape shape, BroadcastShapes(LeadingAxes(*a), LeadingAxes(*b)));
-  if (a->size() > 1) shape.push_back((*a)[a->size() - 2]);
-  if (b->size() > 1) shape.push_back(b->back());
-  return context.SetOutput(0, dtype, std::move(shape));
+  KHEYA_ASSIGN_OR_RETURN(std::optional<SymbolicShape> shape, InferMatMulShape(context, 0, 1));
+  return context.SetOutput(0, context.input_dtype(0), std::move(shape));
 }
 
 Status Evaluate(EvalContext& context) {

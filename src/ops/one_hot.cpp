@@ -12,8 +12,8 @@ namespace kheya {
 namespace {
 
 constexpr ParamDef kInputs[] = {
-    {"indices", types::kNumeric}, {"depth", types::kNumeric}, {"values", types::kAll, 'T'}};
-constexpr ParamDef kOutputs[] = {{"output", types::kAll, 'T'}};
+    {"indices", types::kNumeric}, {"depth", types::kNumeric}, {"values", types::kEvery, 'T'}};
+constexpr ParamDef kOutputs[] = {{"output", types::kEvery, 'T'}};
 constexpr AttributeDef kAttributes[] = {{"axis", AttributeKind::kInt}};
 
 Status Infer(InferContext& context) {

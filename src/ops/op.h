@@ -40,7 +40,15 @@ inline constexpr TypeMask kBool = MaskOf({DType::kBool});
 inline constexpr TypeMask kString = MaskOf({DType::kString});
 inline constexpr TypeMask kIndex = MaskOf({DType::kInt32, DType::kInt64});
 inline constexpr TypeMask kInt64 = MaskOf({DType::kInt64});
-inline constexpr TypeMask kAll = kNumeric | kBool | kString;  // types that data movement takes
+inline constexpr TypeMask kAll = kNumeric | kBool | kString;
+inline constexpr TypeMask kComplex = MaskOf({DType::kComplex64, DType::kComplex128});
+inline constexpr TypeMask kFloat8 = MaskOf(
+    {DType::kFloat8E4M3FN, DType::kFloat8E4M3FNUZ, DType::kFloat8E5M2, DType::kFloat8E5M2FNUZ});
+inline constexpr TypeMask kSmallInteger =
+    MaskOf({DType::kInt4, DType::kUint4, DType::kInt2, DType::kUint2});
+inline constexpr TypeMask kSmall =
+    kFloat8 | kSmallInteger | MaskOf({DType::kFloat8E8M0, DType::kFloat4E2M1});
+inline constexpr TypeMask kEvery = kAll | kComplex | kSmall;  // types that data movement takes
 inline constexpr TypeMask kAny = ~TypeMask{0};                // also what is not a tensor
 }  // namespace types
 

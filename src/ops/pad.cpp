@@ -9,11 +9,11 @@
 namespace kheya {
 namespace {
 
-constexpr ParamDef kInputs[] = {{"data", types::kAll, 'T'},
+constexpr ParamDef kInputs[] = {{"data", types::kEvery, 'T'},
                                 {"pads", types::kInt64},
-                                {"constant_value", types::kAll, 'T', Presence::kOptional},
+                                {"constant_value", types::kEvery, 'T', Presence::kOptional},
                                 {"axes", types::kIndex, '\0', Presence::kOptional}};
-constexpr ParamDef kOutputs[] = {{"output", types::kAll, 'T'}};
+constexpr ParamDef kOutputs[] = {{"output", types::kEvery, 'T'}};
 constexpr AttributeDef kAttributes[] = {{"mode", AttributeKind::kString}};
 
 enum class Mode : uint8_t { kConstant, kReflect, kEdge, kWrap };

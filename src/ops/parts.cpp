@@ -5,15 +5,8 @@
 
 namespace kheya {
 
-Status CheckWholeBytes(DType dtype) {
-  if (dtype == DType::kString || GetDTypeInfo(dtype).bits >= 8) return OkStatus();
-  return UnimplementedError("found element type {}, which cannot be cut or joined",
-                            DTypeName(dtype));
-}
-
 Result<Tensor> TakePart(const Tensor& tensor, int axis, int64_t start, int64_t size, bool drop_axis,
                         const std::shared_ptr<MemoryBudget>& budget) {
-  KHEYA_RETURN_IF_ERROR(CheckWholeBytes(tensor.dtype()));
   const Shape& shape = tensor.shape();
   std::vector<int64_t> dims(shape.begin(), shape.end());
   dims[axis] = size;
@@ -33,7 +26,6 @@ Result<Tensor> TakePart(const Tensor& tensor, int axis, int64_t start, int64_t s
 Result<Shape> JoinedShape(std::span<const Tensor> parts, int axis, bool new_axis) {
   if (parts.empty()) return InvalidArgumentError("found no tensors to join, expected one or more");
   const Tensor& first = parts.front();
-  KHEYA_RETURN_IF_ERROR(CheckWholeBytes(first.dtype()));
   std::vector<int64_t> dims(first.shape().begin(), first.shape().end());
   if (new_axis) dims.insert(dims.begin() + axis, 0);
   int64_t total = 0;

@@ -13,9 +13,6 @@
 
 namespace kheya {
 
-// Unimplemented for types under 8 bits, whose elements share bytes.
-Status CheckWholeBytes(DType dtype);
-
 // `size` places of `axis` from `start`, which are inside. With `drop_axis`, of size 1, the axis
 // goes.
 Result<Tensor> TakePart(const Tensor& tensor, int axis, int64_t start, int64_t size, bool drop_axis,

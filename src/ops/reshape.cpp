@@ -7,8 +7,8 @@
 namespace kheya {
 namespace {
 
-constexpr ParamDef kInputs[] = {{"data", types::kAll, 'T'}, {"shape", types::kInt64}};
-constexpr ParamDef kOutputs[] = {{"reshaped", types::kAll, 'T'}};
+constexpr ParamDef kInputs[] = {{"data", types::kEvery, 'T'}, {"shape", types::kInt64}};
+constexpr ParamDef kOutputs[] = {{"reshaped", types::kEvery, 'T'}};
 constexpr AttributeDef kAttributes[] = {{"allowzero", AttributeKind::kInt}};
 
 // What is left of the product of `dims` after the product of `taken` is divided out; equal

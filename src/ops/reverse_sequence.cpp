@@ -8,8 +8,8 @@
 namespace kheya {
 namespace {
 
-constexpr ParamDef kInputs[] = {{"input", types::kAll, 'T'}, {"sequence_lens", types::kInt64}};
-constexpr ParamDef kOutputs[] = {{"Y", types::kAll, 'T'}};
+constexpr ParamDef kInputs[] = {{"input", types::kEvery, 'T'}, {"sequence_lens", types::kInt64}};
+constexpr ParamDef kOutputs[] = {{"Y", types::kEvery, 'T'}};
 constexpr AttributeDef kAttributes[] = {{"batch_axis", AttributeKind::kInt},
                                         {"time_axis", AttributeKind::kInt}};
 

@@ -9,8 +9,8 @@ namespace kheya {
 namespace {
 
 constexpr ParamDef kInputs[] = {
-    {"data", types::kAll, 'T'}, {"indices", types::kIndex}, {"updates", types::kAll, 'T'}};
-constexpr ParamDef kOutputs[] = {{"output", types::kAll, 'T'}};
+    {"data", types::kEvery, 'T'}, {"indices", types::kIndex}, {"updates", types::kEvery, 'T'}};
+constexpr ParamDef kOutputs[] = {{"output", types::kEvery, 'T'}};
 constexpr AttributeDef kAttributes[] = {{"axis", AttributeKind::kInt},
                                         {"reduction", AttributeKind::kString}};
 

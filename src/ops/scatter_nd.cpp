@@ -9,8 +9,8 @@ namespace kheya {
 namespace {
 
 constexpr ParamDef kInputs[] = {
-    {"data", types::kAll, 'T'}, {"indices", types::kInt64}, {"updates", types::kAll, 'T'}};
-constexpr ParamDef kOutputs[] = {{"output", types::kAll, 'T'}};
+    {"data", types::kEvery, 'T'}, {"indices", types::kInt64}, {"updates", types::kEvery, 'T'}};
+constexpr ParamDef kOutputs[] = {{"output", types::kEvery, 'T'}};
 constexpr AttributeDef kAttributes[] = {{"reduction", AttributeKind::kString}};
 
 Status Infer(InferContext& context) {

@@ -10,12 +10,12 @@
 namespace kheya {
 namespace {
 
-constexpr ParamDef kInputs[] = {{"data", types::kAll, 'T'},
+constexpr ParamDef kInputs[] = {{"data", types::kEvery, 'T'},
                                 {"starts", types::kIndex, 'I'},
                                 {"ends", types::kIndex, 'I'},
                                 {"axes", types::kIndex, 'I', Presence::kOptional},
                                 {"steps", types::kIndex, 'I', Presence::kOptional}};
-constexpr ParamDef kOutputs[] = {{"output", types::kAll, 'T'}};
+constexpr ParamDef kOutputs[] = {{"output", types::kEvery, 'T'}};
 
 // What is taken of one axis: `count` elements from `start` in steps of `step`.
 struct AxisSlice {

@@ -9,9 +9,9 @@
 namespace kheya {
 namespace {
 
-constexpr ParamDef kInputs[] = {{"input", types::kAll, 'T'},
+constexpr ParamDef kInputs[] = {{"input", types::kEvery, 'T'},
                                 {"split", types::kInt64, '\0', Presence::kOptional}};
-constexpr ParamDef kOutputs[] = {{"outputs", types::kAll, 'T', Presence::kVariadic}};
+constexpr ParamDef kOutputs[] = {{"outputs", types::kEvery, 'T', Presence::kVariadic}};
 constexpr AttributeDef kAttributes[] = {{"axis", AttributeKind::kInt},
                                         {"num_outputs", AttributeKind::kInt}};
 

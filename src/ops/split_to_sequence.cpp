@@ -10,7 +10,7 @@
 namespace kheya {
 namespace {
 
-constexpr ParamDef kInputs[] = {{"input", types::kAll, 'T'},
+constexpr ParamDef kInputs[] = {{"input", types::kEvery, 'T'},
                                 {"split", types::kIndex, '\0', Presence::kOptional}};
 constexpr ParamDef kOutputs[] = {{"output_sequence", types::kAny}};
 constexpr AttributeDef kAttributes[] = {{"axis", AttributeKind::kInt},

@@ -7,9 +7,9 @@
 namespace kheya {
 namespace {
 
-constexpr ParamDef kInputs[] = {{"data", types::kAll, 'T'},
+constexpr ParamDef kInputs[] = {{"data", types::kEvery, 'T'},
                                 {"axes", types::kInt64, '\0', Presence::kOptional}};
-constexpr ParamDef kOutputs[] = {{"squeezed", types::kAll, 'T'}};
+constexpr ParamDef kOutputs[] = {{"squeezed", types::kEvery, 'T'}};
 
 bool Contains(const std::vector<int>& axes, int axis) {
   return std::find(axes.begin(), axes.end(), axis) != axes.end();

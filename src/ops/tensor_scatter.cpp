@@ -8,10 +8,10 @@
 namespace kheya {
 namespace {
 
-constexpr ParamDef kInputs[] = {{"past_cache", types::kAll, 'T'},
-                                {"update", types::kAll, 'T'},
+constexpr ParamDef kInputs[] = {{"past_cache", types::kEvery, 'T'},
+                                {"update", types::kEvery, 'T'},
                                 {"write_indices", types::kInt64, '\0', Presence::kOptional}};
-constexpr ParamDef kOutputs[] = {{"present_cache", types::kAll, 'T'}};
+constexpr ParamDef kOutputs[] = {{"present_cache", types::kEvery, 'T'}};
 constexpr AttributeDef kAttributes[] = {{"axis", AttributeKind::kInt},
                                         {"mode", AttributeKind::kString}};
 

@@ -8,8 +8,8 @@
 namespace kheya {
 namespace {
 
-constexpr ParamDef kInputs[] = {{"input", types::kAll, 'T'}, {"repeats", types::kInt64}};
-constexpr ParamDef kOutputs[] = {{"output", types::kAll, 'T'}};
+constexpr ParamDef kInputs[] = {{"input", types::kEvery, 'T'}, {"repeats", types::kInt64}};
+constexpr ParamDef kOutputs[] = {{"output", types::kEvery, 'T'}};
 
 Status CheckCount(size_t repeats, size_t rank) {
   if (repeats == rank) return OkStatus();

@@ -7,8 +7,8 @@
 namespace kheya {
 namespace {
 
-constexpr ParamDef kInputs[] = {{"data", types::kAll, 'T'}};
-constexpr ParamDef kOutputs[] = {{"transposed", types::kAll, 'T'}};
+constexpr ParamDef kInputs[] = {{"data", types::kEvery, 'T'}};
+constexpr ParamDef kOutputs[] = {{"transposed", types::kEvery, 'T'}};
 constexpr AttributeDef kAttributes[] = {{"perm", AttributeKind::kInts}};
 
 Result<std::vector<int>> Permutation(const AttributeReader& attributes, int rank) {

@@ -7,8 +7,8 @@
 namespace kheya {
 namespace {
 
-constexpr ParamDef kInputs[] = {{"data", types::kAll, 'T'}, {"axes", types::kInt64}};
-constexpr ParamDef kOutputs[] = {{"expanded", types::kAll, 'T'}};
+constexpr ParamDef kInputs[] = {{"data", types::kEvery, 'T'}, {"axes", types::kInt64}};
+constexpr ParamDef kOutputs[] = {{"expanded", types::kEvery, 'T'}};
 
 // `axes` are those of the output.
 Result<SymbolicShape> InsertAxes(const SymbolicShape& shape, std::span<const int64_t> axes) {

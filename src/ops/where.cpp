@@ -7,8 +7,8 @@ namespace kheya {
 namespace {
 
 constexpr ParamDef kInputs[] = {
-    {"condition", types::kBool}, {"X", types::kAll, 'T'}, {"Y", types::kAll, 'T'}};
-constexpr ParamDef kOutputs[] = {{"output", types::kAll, 'T'}};
+    {"condition", types::kBool}, {"X", types::kEvery, 'T'}, {"Y", types::kEvery, 'T'}};
+constexpr ParamDef kOutputs[] = {{"output", types::kEvery, 'T'}};
 
 Status Infer(InferContext& context) {
   KHEYA_RETURN_IF_ERROR(InferBroadcast(context, context.input_dtype(1)));

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "tensor/small_types.h"
+
 namespace kheya {
 namespace {
 
@@ -36,6 +38,15 @@ std::vector<double> Widened(const Tensor& tensor) {
   return values;
 }
 
+std::vector<double> Decoded(const Tensor& tensor) {
+  std::vector<double> values;
+  for (int64_t i = 0; i < tensor.num_elements(); ++i) {
+    values.push_back(
+        SmallToDouble(tensor.dtype(), CodeAt(tensor.dtype(), tensor.bytes().data(), i)));
+  }
+  return values;
+}
+
 Result<std::vector<double>> ToDoubles(const Tensor& tensor) {
   switch (tensor.dtype()) {
     case DType::kFloat32:
@@ -47,6 +58,7 @@ Result<std::vector<double>> ToDoubles(const Tensor& tensor) {
     case DType::kBFloat16:
       return Widened<BFloat16>(tensor);
     default:
+      if (IsSmallFloat(tensor.dtype())) return Decoded(tensor);
       return UnimplementedError("found element type {}, expected numbers, bool or strings",
                                 DTypeName(tensor.dtype()));
   }
@@ -113,9 +125,11 @@ Result<Comparison> Compare(const Tensor& got, const Tensor& expected) {
   }
   if (IsInteger(got.dtype()) || got.dtype() == DType::kBool) {
     const size_t size = BytesFor(got.dtype(), 1);
-    if (GetDTypeInfo(got.dtype()).bits < 8) {
-      return UnimplementedError("found element type {}, expected 8 bits or more",
-                                DTypeName(got.dtype()));
+    if (IsSmallInteger(got.dtype())) {
+      return CompareExactly(count, [&](int64_t i) {
+        return CodeAt(got.dtype(), got.bytes().data(), i) ==
+               CodeAt(got.dtype(), expected.bytes().data(), i);
+      });
     }
     return CompareExactly(count, [&](int64_t i) {
       return std::ranges::equal(got.bytes().subspan(i * size, size),

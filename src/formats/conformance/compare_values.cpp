@@ -5,6 +5,7 @@
 
 #include "formats/conformance/backend_cases.h"
 #include "kernels/reference/numeric_dispatch.h"
+#include "tensor/small_types.h"
 
 namespace kheya::conformance {
 namespace {
@@ -41,6 +42,20 @@ Status CompareExactly(const Tensor& found, const Tensor& expected) {
                               std::to_integer<int>(a[at]), std::to_integer<int>(b[at]));
 }
 
+// The same numbers, NaN equal to NaN whatever its code.
+Status CompareSmallFloats(const Tensor& found, const Tensor& expected) {
+  for (int64_t i = 0; i < found.num_elements(); ++i) {
+    const auto number = [&](const Tensor& tensor) {
+      return SmallToDouble(tensor.dtype(), CodeAt(tensor.dtype(), tensor.bytes().data(), i));
+    };
+    const double a = number(found);
+    const double b = number(expected);
+    if (a == b || (std::isnan(a) && std::isnan(b))) continue;
+    return InvalidArgumentError("element {}: found {}, expected {}", i, a, b);
+  }
+  return OkStatus();
+}
+
 Status CompareTensors(const Tensor& found, const Tensor& expected, Tolerance tolerance) {
   if (found.dtype() != expected.dtype() || found.shape() != expected.shape()) {
     return InvalidArgumentError("found {}, expected {}", found.TypeString(), expected.TypeString());
@@ -57,7 +72,8 @@ Status CompareTensors(const Tensor& found, const Tensor& expected, Tolerance tol
       tolerance.relative = std::max(tolerance.relative, 1.0 / 64);
       return CompareFloats<BFloat16>(found, expected, tolerance);
     default:
-      return CompareExactly(found, expected);
+      return IsSmallFloat(found.dtype()) ? CompareSmallFloats(found, expected)
+                                         : CompareExactly(found, expected);
   }
 }
 

@@ -5,11 +5,18 @@
 #include <string>
 #include <vector>
 
+#include "formats/conformance/backend_cases.h"
+
 namespace kheya::test {
 
 // The folders with cases on this machine, each with node/, simple/ and so on: that of Debian's
 // libonnx-testdata, where it is installed, and what KHEYA_ONNX_TESTDATA names.
 std::vector<std::string> BackendDataFolders();
+
+// The failures of a report but those of cases whose data contradict the standard:
+//   test_qlinearmatmul_*_int8_*  results beyond the range of int8 wrap, which the standard says
+//                                saturate
+std::vector<std::string> UnexpectedFailures(const conformance::BackendReport& report);
 
 }  // namespace kheya::test
 

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <string>
+#include <vector>
 
 #include "base/string_util.h"
 #include "kernels/reference/convert.h"
@@ -76,9 +79,64 @@ Status FromNumbers(const TensorView& x, const MutableTensorView& y) {
   });
 }
 
+template <typename From>
+uint8_t ToCode(DType dtype, From value, const SmallOptions& options) {
+  if constexpr (kIsHalf<From>) {
+    return ToCode(dtype, static_cast<float>(value), options);
+  } else {
+    if (IsSmallFloat(dtype)) return DoubleToSmall(dtype, static_cast<double>(value), options);
+    if constexpr (std::is_floating_point_v<From>) {
+      return IntegerToSmall(dtype, FloatToInteger<int64_t>(static_cast<double>(value)));
+    } else {
+      return IntegerToSmall(dtype, static_cast<int64_t>(value));
+    }
+  }
+}
+
+// To a small type.
+Status ToSmall(const TensorView& x, const MutableTensorView& y, const SmallOptions& options) {
+  if (y.num_elements() > 0) std::memset(y.data, 0, y.num_bytes());
+  return CallWithNumericType(x.dtype, [&]<typename From>(const From&) {
+    const auto from = x.as<From>();
+    for (size_t i = 0; i < from.size(); ++i) {
+      SetCode(y.dtype, y.data, static_cast<int64_t>(i), ToCode(y.dtype, from[i], options));
+    }
+  });
+}
+
+// The elements of a small or a string tensor as doubles, which hold every one exactly that a small
+// type can be made from.
+Result<std::vector<double>> ToDoubles(const TensorView& x) {
+  std::vector<double> numbers(static_cast<size_t>(x.num_elements()));
+  if (x.dtype == DType::kString) {
+    KHEYA_RETURN_IF_ERROR(FromStrings(x, {DType::kFloat64, x.shape, numbers.data()}));
+    return numbers;
+  }
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    numbers[i] = SmallToDouble(x.dtype, CodeAt(x.dtype, x.data, static_cast<int64_t>(i)));
+  }
+  return numbers;
+}
+
+// From or to a small type.
+Status CastSmall(const TensorView& x, const MutableTensorView& y, const SmallOptions& options) {
+  if (!IsSmall(x.dtype) && x.dtype != DType::kString) return ToSmall(x, y, options);
+  KHEYA_ASSIGN_OR_RETURN(const std::vector<double> numbers, ToDoubles(x));
+  if (IsSmallInteger(x.dtype)) {
+    const std::vector<int64_t> whole(numbers.begin(), numbers.end());
+    return Cast({DType::kInt64, x.shape, whole.data()}, y, options);
+  }
+  const TensorView wide = {DType::kFloat64, x.shape, numbers.data()};
+  if (IsSmall(y.dtype)) return ToSmall(wide, y, options);
+  if (y.dtype != DType::kString) return Cast(wide, y);
+  const std::vector<float> narrow(numbers.begin(), numbers.end());
+  return ToStrings({DType::kFloat32, x.shape, narrow.data()}, y);
+}
+
 }  // namespace
 
-Status Cast(const TensorView& x, const MutableTensorView& y) {
+Status Cast(const TensorView& x, const MutableTensorView& y, const SmallOptions& options) {
+  if (IsSmall(x.dtype) || IsSmall(y.dtype)) return CastSmall(x, y, options);
   if (x.dtype == DType::kString && y.dtype == DType::kString) {
     const auto from = x.as<std::string>();
     std::copy(from.begin(), from.end(), y.as<std::string>().begin());

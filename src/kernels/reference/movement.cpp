@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tensor/small_types.h"
+
 namespace kheya::kernels {
 namespace {
 
@@ -52,6 +54,36 @@ void CopyMappedTyped(std::span<const std::vector<int64_t>> maps, const TensorVie
   }
 }
 
+bool SharesBytes(DType dtype) { return dtype != DType::kString && GetDTypeInfo(dtype).bits < 8; }
+
+// The elements as bytes of their own.
+std::vector<uint8_t> CodesOf(const TensorView& view) {
+  std::vector<uint8_t> codes(static_cast<size_t>(view.num_elements()));
+  for (size_t i = 0; i < codes.size(); ++i) {
+    codes[i] = CodeAt(view.dtype, view.data, static_cast<int64_t>(i));
+  }
+  return codes;
+}
+
+// Fills memory whose last byte may have bits that belong to no element.
+void PutCodes(const std::vector<uint8_t>& codes, const MutableTensorView& view) {
+  std::memset(view.data, 0, view.num_bytes());
+  for (size_t i = 0; i < codes.size(); ++i) {
+    SetCode(view.dtype, view.data, static_cast<int64_t>(i), codes[i]);
+  }
+}
+
+// Calls move(in, out) on views of bytes in place of elements that share bytes.
+template <typename Move>
+Status MoveCodes(const TensorView& in, const MutableTensorView& out, Move move) {
+  const std::vector<uint8_t> from = CodesOf(in);
+  std::vector<uint8_t> to(static_cast<size_t>(out.num_elements()));
+  KHEYA_RETURN_IF_ERROR(move({DType::kUint8, in.shape, from.data()},
+                             MutableTensorView{DType::kUint8, out.shape, to.data()}));
+  if (!to.empty()) PutCodes(to, out);
+  return OkStatus();
+}
+
 }  // namespace
 
 void CopyElements(const TensorView& from, int64_t from_index, const MutableTensorView& to,
@@ -62,12 +94,23 @@ void CopyElements(const TensorView& from, int64_t from_index, const MutableTenso
                 static_cast<std::string*>(to.data) + to_index);
     return;
   }
+  if (SharesBytes(from.dtype)) {
+    for (int64_t i = 0; i < count; ++i) {
+      SetCode(to.dtype, to.data, to_index + i, CodeAt(from.dtype, from.data, from_index + i));
+    }
+    return;
+  }
   const size_t size = BytesFor(from.dtype, 1);
   std::memcpy(static_cast<std::byte*>(to.data) + to_index * size,
               static_cast<const std::byte*>(from.data) + from_index * size, count * size);
 }
 
 Status CopyStrided(const StridedRead& read, const TensorView& in, const MutableTensorView& out) {
+  if (SharesBytes(out.dtype)) {
+    return MoveCodes(in, out, [&](const TensorView& from, const MutableTensorView& to) {
+      return CopyStrided(read, from, to);
+    });
+  }
   return CallWithElement(out.dtype, [&]<typename T>(const T&) {
     CopyStridedTyped(read, static_cast<const T*>(in.data), out.as<T>());
   });
@@ -75,12 +118,25 @@ Status CopyStrided(const StridedRead& read, const TensorView& in, const MutableT
 
 Status CopyMapped(std::span<const std::vector<int64_t>> maps, const TensorView& in,
                   const TensorView& fill, const MutableTensorView& out) {
+  if (SharesBytes(out.dtype)) {
+    const uint8_t code = fill.data == nullptr ? 0 : CodeAt(fill.dtype, fill.data, 0);
+    return MoveCodes(in, out, [&](const TensorView& from, const MutableTensorView& to) {
+      return CopyMapped(maps, from, {DType::kUint8, Shape{}, &code}, to);
+    });
+  }
   return CallWithElement(out.dtype, [&]<typename T>(const T&) {
     CopyMappedTyped(maps, in, static_cast<const T*>(fill.data), out);
   });
 }
 
 Status FillWith(const TensorView& value, const MutableTensorView& out) {
+  if (SharesBytes(out.dtype)) {
+    if (out.num_elements() == 0) return OkStatus();
+    PutCodes(std::vector<uint8_t>(static_cast<size_t>(out.num_elements()),
+                                  CodeAt(value.dtype, value.data, 0)),
+             out);
+    return OkStatus();
+  }
   return CallWithElement(out.dtype, [&]<typename T>(const T&) {
     std::ranges::fill(out.as<T>(), *static_cast<const T*>(value.data));
   });

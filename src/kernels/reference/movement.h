@@ -1,4 +1,4 @@
-// Moving elements without looking at them, for every type that is whole bytes, and strings.
+// Moving elements without looking at them, for every type.
 // Callers have checked indices and sizes.
 #ifndef KHEYA_KERNELS_REFERENCE_MOVEMENT_H_
 #define KHEYA_KERNELS_REFERENCE_MOVEMENT_H_
@@ -13,8 +13,13 @@
 
 namespace kheya::kernels {
 
+struct Bits128 {
+  uint64_t low = 0;
+  uint64_t high = 0;
+};
+
 // Calls function(T{}) with a T that copies elements of `dtype`: an unsigned integer of its width,
-// or std::string. Unimplemented for types under 8 bits and over 64.
+// Bits128 or std::string. Unimplemented for types under 8 bits, whose elements share bytes.
 template <typename Function>
 Status CallWithElement(DType dtype, Function&& function) {
   if (dtype == DType::kString) {
@@ -34,13 +39,16 @@ Status CallWithElement(DType dtype, Function&& function) {
     case 64:
       function(uint64_t{});
       return OkStatus();
+    case 128:
+      function(Bits128{});
+      return OkStatus();
     default:
       return UnimplementedError("found element type {}, which cannot be moved", DTypeName(dtype));
   }
 }
 
 // Copies `count` elements from index `from_index` of one tensor to `to_index` of another of the
-// same type. Not for types under 8 bits.
+// same type.
 void CopyElements(const TensorView& from, int64_t from_index, const MutableTensorView& to,
                   int64_t to_index, int64_t count);
 

@@ -8,6 +8,7 @@
 #include "base/string_util.h"
 #include "graph/text.h"
 #include "kernels/reference/elementwise.h"
+#include "tensor/small_types.h"
 
 namespace kheya::test {
 namespace {
@@ -53,6 +54,24 @@ Status ReadNumber(const Json& json, T& out) {
   return OkStatus();
 }
 
+Status ReadSmallElements(const Json& data, Tensor& tensor) {
+  for (size_t i = 0; i < data.items().size(); ++i) {
+    double value = 0;
+    KHEYA_RETURN_IF_ERROR(ReadNumber(data.items()[i], value));
+    const SmallOptions exact = {false, SmallRounding::kNearest};
+    const uint8_t code = IsSmallInteger(tensor.dtype())
+                             ? IntegerToSmall(tensor.dtype(), static_cast<int64_t>(value))
+                             : DoubleToSmall(tensor.dtype(), value, exact);
+    const double read = SmallToDouble(tensor.dtype(), code);
+    if (read != value && !std::isnan(value)) {
+      return InvalidArgumentError("found {}, which {} does not hold", value,
+                                  DTypeName(tensor.dtype()));
+    }
+    SetCode(tensor.dtype(), tensor.mutable_view().data, static_cast<int64_t>(i), code);
+  }
+  return OkStatus();
+}
+
 Status ReadElements(const Json& data, Tensor& tensor) {
   if (tensor.dtype() == DType::kString) {
     for (size_t i = 0; i < data.items().size(); ++i) {
@@ -60,6 +79,7 @@ Status ReadElements(const Json& data, Tensor& tensor) {
     }
     return OkStatus();
   }
+  if (IsSmall(tensor.dtype())) return ReadSmallElements(data, tensor);
   Status status;
   KHEYA_RETURN_IF_ERROR(kernels::CallWithNumericType(tensor.dtype(), [&]<typename T>(const T&) {
     const auto to = tensor.mutable_data<T>();
@@ -215,6 +235,11 @@ Json TensorToJson(const Tensor& tensor) {
     for (const std::string& text : tensor.data<std::string>()) data.Append(text);
     return json;
   }
+  for (int64_t i = 0; IsSmall(tensor.dtype()) && i < tensor.num_elements(); ++i) {
+    data.Append(NumberToJson(
+        SmallToDouble(tensor.dtype(), CodeAt(tensor.dtype(), tensor.bytes().data(), i))));
+  }
+  if (IsSmall(tensor.dtype())) return json;
   const Status status = kernels::CallWithNumericType(tensor.dtype(), [&]<typename T>(const T&) {
     for (const T& value : tensor.data<T>()) data.Append(NumberToJson(value));
   });
@@ -331,7 +356,7 @@ Result<Tensor> TensorFromJson(const Json& json) {
     return InvalidArgumentError("found {} elements, expected {} for {}", data->items().size(),
                                 shape.num_elements(), shape.ToString());
   }
-  KHEYA_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(*dtype, shape));
+  KHEYA_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Zeros(*dtype, shape));
   KHEYA_RETURN_IF_ERROR(ReadElements(*data, tensor));
   return tensor;
 }
