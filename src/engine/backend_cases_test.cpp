@@ -60,6 +60,12 @@ TEST_P(CompiledBackendCases, GiveWhatTorchAnswered) {
   Check(GetParam(), folder, conformance::FindBackendCases(folder), 5);
 }
 
+// Classes must be equal and scores within 1e-5 (data.json).
+TEST_P(CompiledBackendCases, GiveWhatClassicModelsPredict) {
+  const std::string folder = std::string(KHEYA_SOURCE_DIR) + "/tests/cases/sklearn";
+  Check(GetParam(), folder, conformance::FindBackendCases(folder), 51);
+}
+
 INSTANTIATE_TEST_SUITE_P(Tactics, CompiledBackendCases,
                          testing::Values("auto", "portable", "reference"),
                          [](const auto& info) { return std::string(info.param); });

@@ -77,6 +77,21 @@ Status CompareTensors(const Tensor& found, const Tensor& expected, Tolerance tol
   }
 }
 
+template <typename Map>
+Status CompareMaps(const Map& found, const Map& expected, Tolerance tolerance) {
+  if (found.size() != expected.size()) {
+    return InvalidArgumentError("found {} keys, expected {}", found.size(), expected.size());
+  }
+  for (const auto& [key, value] : expected) {
+    const auto other = found.find(key);
+    if (other == found.end()) return InvalidArgumentError("found no key '{}'", key);
+    KHEYA_RETURN_IF_ERROR(
+        CompareValues(other->second, value, tolerance.relative, tolerance.absolute)
+            .WithContext("key '{}'", key));
+  }
+  return OkStatus();
+}
+
 }  // namespace
 
 Status CompareValues(const Value& found, const Value& expected, double relative, double absolute) {
@@ -88,10 +103,17 @@ Status CompareValues(const Value& found, const Value& expected, double relative,
   if (found.is_tensor() && expected.is_tensor()) {
     return CompareTensors(found.tensor(), expected.tensor(), {relative, absolute});
   }
+  if (found.int64_map() != nullptr && expected.int64_map() != nullptr) {
+    return CompareMaps(*found.int64_map(), *expected.int64_map(), {relative, absolute});
+  }
+  if (found.string_map() != nullptr && expected.string_map() != nullptr) {
+    return CompareMaps(*found.string_map(), *expected.string_map(), {relative, absolute});
+  }
   const Sequence* a = found.sequence();
   const Sequence* b = expected.sequence();
   if (a == nullptr || b == nullptr) {
-    return UnimplementedError("only tensors and sequences can be compared");
+    return InvalidArgumentError("found {}, expected {}", TypeOf(found).ToString(),
+                                TypeOf(expected).ToString());
   }
   if (a->size() != b->size()) {
     return InvalidArgumentError("found {} elements, expected {}", a->size(), b->size());

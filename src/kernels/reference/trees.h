@@ -1,0 +1,62 @@
+// Ensembles of decision trees.
+#ifndef KHEYA_KERNELS_REFERENCE_TREES_H_
+#define KHEYA_KERNELS_REFERENCE_TREES_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/status.h"
+
+namespace kheya::kernels {
+
+enum class TreeTest : uint8_t { kLeq, kLt, kGte, kGt, kEq, kNeq, kMember };
+
+// Which way a node sends a row: to `if_true` when feature `test` split. A child that is 0 or more
+// is a node, otherwise ~child is a leaf.
+struct TreeNode {
+  TreeTest test = TreeTest::kLeq;
+  bool missing_is_true = false;  // where NaN goes
+  int64_t feature = 0;
+  double split = 0;
+  int64_t first_member = 0;  // of TreeEnsemble::members, for kMember
+  int64_t num_members = 0;
+  int64_t if_true = 0;
+  int64_t if_false = 0;
+};
+
+// What a leaf adds to a target.
+struct TreeWeight {
+  int64_t target = 0;
+  double weight = 0;
+};
+
+struct TreeLeaf {
+  int64_t first_weight = 0;
+  int64_t num_weights = 0;
+};
+
+enum class TreeAggregate : uint8_t { kAverage, kSum, kMin, kMax };
+
+struct TreeEnsemble {
+  std::vector<TreeNode> nodes;
+  std::vector<TreeLeaf> leaves;
+  std::vector<TreeWeight> weights;
+  std::vector<double> members;
+  std::vector<int64_t> roots;  // as children
+  int64_t num_targets = 1;
+  TreeAggregate aggregate = TreeAggregate::kSum;
+};
+
+// InvalidArgument unless every child, feature below `num_features`, weight and target is there and
+// every node has one parent or is one root: then no walk is longer than the number of nodes.
+Status CheckTrees(const TreeEnsemble& ensemble, int64_t num_features);
+
+// The targets of one row, of an ensemble that was checked; `reached` (empty or num_targets
+// elements) tells which targets any leaf added to. Sums are kept in double.
+void EvaluateTrees(const TreeEnsemble& ensemble, std::span<const double> row,
+                   std::span<double> targets, std::vector<bool>& reached);
+
+}  // namespace kheya::kernels
+
+#endif  // KHEYA_KERNELS_REFERENCE_TREES_H_

@@ -1,0 +1,1 @@
+2cedar2ash2ash2ash2ash2cedar2birch2ash2cedar2ash2ash2ash
