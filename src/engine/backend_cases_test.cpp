@@ -59,6 +59,12 @@ TEST_P(CompiledBackendCases, GiveWhatTorchAnswered) {
   Check(GetParam(), folder, conformance::FindBackendCases(folder), 5);
 }
 
+// Models as the quantizers and optimizers of ONNX Runtime write them.
+TEST_P(CompiledBackendCases, GiveWhatOnnxRuntimeAnswered) {
+  const std::string folder = std::string(KHEYA_SOURCE_DIR) + "/tests/cases/microsoft";
+  Check(GetParam(), folder, conformance::FindBackendCases(folder), 15);
+}
+
 INSTANTIATE_TEST_SUITE_P(Tactics, CompiledBackendCases,
                          testing::Values("auto", "portable", "reference"),
                          [](const auto& info) { return std::string(info.param); });
