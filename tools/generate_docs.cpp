@@ -17,9 +17,13 @@ struct TypeGroup {
 };
 
 // Groups that stand for their types in the tables, larger ones first.
-constexpr TypeGroup kGroups[] = {{types::kAll, "all"},         {types::kNumeric, "number"},
-                                 {types::kInteger, "integer"}, {types::kFloat, "float"},
-                                 {types::kSigned, "signed"},   {types::kUnsigned, "unsigned"}};
+constexpr TypeGroup kGroups[] = {
+    {types::kEvery, "every"},     {types::kAll, "all"},
+    {types::kSmall, "small"},     {types::kNumeric, "number"},
+    {types::kInteger, "integer"}, {types::kFloat, "float"},
+    {types::kSigned, "signed"},   {types::kUnsigned, "unsigned"},
+    {types::kFloat8, "float8"},   {types::kSmallInteger, "small integer"},
+    {types::kComplex, "complex"}};
 
 std::string TypesText(TypeMask types) {
   if (types == types::kAny) return "any";
@@ -37,9 +41,10 @@ std::string TypesText(TypeMask types) {
 }
 
 std::string ParamText(const ParamDef& param) {
-  const char* mark = param.presence == Presence::kOptional   ? "?"
-                     : param.presence == Presence::kVariadic ? "..."
-                                                             : "";
+  const char* mark = param.presence == Presence::kOptional    ? "?"
+                     : param.presence == Presence::kVariadic  ? "..."
+                     : param.presence == Presence::kAnyNumber ? "*"
+                                                              : "";
   const std::string letter =
       param.type_var == '\0' ? "" : fmt::format("{}: ", std::string(1, param.type_var));
   return fmt::format("{}{} ({}{})", param.name, mark, letter, TypesText(param.types));
@@ -76,10 +81,13 @@ Models are brought to operator set {} of ai.onnx when they are read; what is des
 set. Operators of the domain `{}` are Kheya's own, made while a model is compiled; they are never
 written to a file. A model with another operator is refused by its name.
 
-A `?` marks what may be left out, `...` one or more inputs or outputs. Parameters with the same
+A `?` marks what may be left out, `...` one or more inputs or outputs, `*` any number of them. Parameters with the same
 letter have the same element type. Types: *float* is float32, float64, float16 and bfloat16;
 *signed* and *unsigned* are the integers of 8, 16, 32 and 64 bits, *integer* both; *number* is
-float and integer; *all* is number, bool and string; *any* also takes what is not a tensor.
+float and integer; *all* is number, bool and string. *float8* are float8e4m3fn, float8e4m3fnuz,
+float8e5m2 and float8e5m2fnuz, *small integer* the integers of 4 and 2 bits, *small* both with
+float8e8m0 and float4e2m1; *complex* is complex64 and complex128. *every* is all, small and complex;
+*any* also takes what is not a tensor.
 
 {} operators.
 )";

@@ -3,8 +3,8 @@
 kheya_build_packages=(
   build-essential cmake ninja-build ccache pkg-config git
   libdnnl-dev libhwy-dev libboost1.81-dev libsimdjson-dev nlohmann-json3-dev libxxhash-dev
-  libspdlog-dev libfmt-dev libcli11-dev libre2-dev zlib1g-dev libjpeg62-turbo-dev libpng-dev
-  libwebp-dev
+  libspdlog-dev libfmt-dev libcli11-dev libre2-dev libutf8proc-dev zlib1g-dev libjpeg62-turbo-dev libpng-dev
+  libwebp-dev libtiff-dev libopenjp2-7-dev
 )
 kheya_run_packages=(curl ca-certificates dataset-fashion-mnist)
 kheya_test_packages=(libgtest-dev libgmock-dev libonnx-testdata python3 python3-requests

@@ -41,6 +41,9 @@ class Random {
   uint64_t state_;
 };
 
+// A seed that differs at every call, from the system's entropy. Thread-safe.
+uint64_t FreshSeed();
+
 }  // namespace kheya
 
 #endif  // KHEYA_BASE_RANDOM_H_

@@ -23,6 +23,7 @@ Result<std::vector<Value>> RunCompiled(const std::string& tactics, const Graph& 
                          CompileModel(std::move(model), options));
   std::vector<Value> outputs(compiled->outputs().size());
   RunContext context;
+  context.seed = 1;
   KHEYA_RETURN_IF_ERROR(compiled->Run(context, inputs, outputs));
   return outputs;
 }

@@ -20,7 +20,9 @@ void CheckCases(const std::string& root, const char* name, int at_least) {
   ASSERT_FALSE(cases->empty());
   const conformance::BackendReport report =
       conformance::RunBackendCases(*cases, [](const Graph& graph, std::span<const Value> inputs) {
-        return Interpret(graph, inputs, InterpretOptions());
+        InterpretOptions options;
+        options.seed = 1;
+        return Interpret(graph, inputs, options);
       });
   std::printf("%s/%s: %s", root.c_str(), name, report.ToString().c_str());
   for (const std::string& failure : test::UnexpectedFailures(report)) ADD_FAILURE() << failure;

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/random.h"
+
 namespace kheya {
 namespace {
 
@@ -84,6 +86,13 @@ std::optional<std::vector<Dim>> ElementsOf(const Tensor& tensor) {
   const Result<std::vector<int64_t>> values = ToInt64s(tensor);
   if (!values.ok()) return std::nullopt;
   return std::vector<Dim>(values->begin(), values->end());
+}
+
+uint64_t MixSeed(uint64_t seed, const Node& node, uint64_t count) {
+  // The outputs tell the nodes of a graph apart.
+  const int32_t output = node.outputs.empty() ? -1 : node.outputs[0].index;
+  const uint64_t own = (static_cast<uint64_t>(static_cast<uint32_t>(output)) << 32) + count;
+  return Random(seed ^ Random(own).Next()).Next() | 1;
 }
 
 int64_t AttributeReader::Int(std::string_view name, int64_t default_value) const {

@@ -82,6 +82,9 @@ class InferContext {
   int depth_;
 };
 
+// A seed for the `count`-th use of `seed` by this node; never 0.
+uint64_t MixSeed(uint64_t seed, const Node& node, uint64_t count);
+
 // Evaluation of one node on real values. Input tensors are aligned. The implementer decides where
 // outputs live: fresh memory when folding, the arena of a plan when running.
 class EvalContext {
@@ -110,6 +113,9 @@ class EvalContext {
                                                  std::span<const Value> inputs) = 0;
   // For scratch memory.
   virtual const std::shared_ptr<MemoryBudget>& budget() const = 0;
+  // For operators that draw random numbers and have no seed of their own: the same for each node
+  // and run that should give the same numbers.
+  virtual uint64_t seed() const = 0;
   // Cancelled or DeadlineExceeded; long loops ask from time to time.
   virtual Status CheckAlive() const { return OkStatus(); }
 };

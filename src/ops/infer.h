@@ -42,6 +42,8 @@ struct InterpretOptions {
   std::shared_ptr<MemoryBudget> budget;  // null: the process's
   std::vector<Value> captures = {};
   std::function<Status()> check_alive = nullptr;  // asked before each node
+  // Of nodes that draw random numbers and have no seed of their own; 0: another one each time.
+  uint64_t seed = 0;
 };
 Result<std::vector<Value>> Interpret(const Graph& graph, std::span<const Value> inputs,
                                      const InterpretOptions& options);

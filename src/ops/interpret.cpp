@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/random.h"
 #include "ops/check_inputs.h"
 #include "ops/infer.h"
 #include "ops/op.h"
@@ -114,7 +115,9 @@ class NodeContext : public EvalContext {
 
   Result<std::vector<Value>> RunSubgraph(const Graph& graph,
                                          std::span<const Value> inputs) override {
-    InterpretOptions options{options_.budget, {}, options_.check_alive};
+    InterpretOptions options{options_.budget, {}, options_.check_alive, 0};
+    // Each run of a subgraph draws numbers of its own.
+    if (options_.seed != 0) options.seed = NextSeed();
     for (ValueId capture : graph.captures()) {
       const ValueId outer = graph.value(capture).outer;
       if (environment_ != nullptr) {
@@ -131,10 +134,14 @@ class NodeContext : public EvalContext {
   }
 
   const std::shared_ptr<MemoryBudget>& budget() const override { return options_.budget; }
+  uint64_t seed() const override {
+    return options_.seed == 0 ? FreshSeed() : MixSeed(options_.seed, node_, 0);
+  }
   Status CheckAlive() const override {
     return options_.check_alive ? options_.check_alive() : OkStatus();
   }
 
+  uint64_t NextSeed() { return MixSeed(options_.seed, node_, ++subgraph_runs_); }
   std::vector<Value> TakeOutputs() { return std::move(outputs_); }
 
  private:
@@ -145,6 +152,7 @@ class NodeContext : public EvalContext {
   Environment* environment_;
   std::vector<Value> outputs_;
   std::vector<Value> scratch_;  // outputs that the node does not list
+  uint64_t subgraph_runs_ = 0;
 };
 
 Result<std::vector<Value>> Evaluate(const Graph& graph, NodeId id, std::span<const Value> inputs,

@@ -32,6 +32,8 @@ struct RunContext {
   Deadline deadline = kNoDeadline;
   // When set and true, the run ends with Cancelled at the next step boundary.
   const std::atomic<bool>* cancel = nullptr;
+  // Of operators that draw random numbers and have no seed of their own; 0: another one each run.
+  uint64_t seed = 0;
   // When true, `timings` holds one entry a step after the run.
   bool profile = false;
   std::vector<StepTiming> timings;

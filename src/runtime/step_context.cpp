@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/random.h"
 #include "ops/infer.h"
 
 namespace kheya {
@@ -53,11 +54,16 @@ Status StepContext::SetOutput(int index, Value value) {
   return OkStatus();
 }
 
+uint64_t StepContext::seed() const {
+  return run_.seed == 0 ? FreshSeed() : MixSeed(run_.seed, node(), 0);
+}
+
 Result<std::vector<Value>> StepContext::RunSubgraph(const Graph& graph,
                                                     std::span<const Value> inputs) {
   InterpretOptions options;
   options.budget = budget();
   options.check_alive = [this] { return run_.CheckAlive(); };
+  if (run_.seed != 0) options.seed = MixSeed(run_.seed, node(), ++subgraph_runs_);
   for (ValueId capture : graph.captures()) {
     const ValueId outer = graph.value(capture).outer;
     RegisterId id = kNoRegister;

@@ -27,11 +27,13 @@ class StepContext : public EvalContext {
                                          std::span<const Value> inputs) override;
   const std::shared_ptr<MemoryBudget>& budget() const override { return frame_.budget(); }
   Status CheckAlive() const override { return run_.CheckAlive(); }
+  uint64_t seed() const override;
 
  private:
   Frame& frame_;
   const Step& step_;
   const RunContext& run_;
+  uint64_t subgraph_runs_ = 0;
   std::vector<Tensor> scratch_;  // memory of outputs that nobody asked for
 };
 

@@ -22,7 +22,7 @@ constexpr UpgradeRow kUpgrades[] = {
     {"And", 6, 7, UpgradeBroadcast},
     {"BatchNormalization", 6, 14, UpgradeBatchNormalization},
     {"Clip", 6, 11, UpgradeClip},
-    {"DFT", 1, 20, nullptr},
+    {"DFT", 17, 20, UpgradeDft},
     {"Div", 6, 7, UpgradeBroadcast},
     {"Dropout", 6, 12, UpgradeDropout},
     {"Equal", 6, 7, UpgradeBroadcast},

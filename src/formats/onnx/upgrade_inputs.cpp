@@ -22,6 +22,11 @@ Status UpgradeClip(Upgrade& upgrade) {
   return OkStatus();
 }
 
+Status UpgradeDft(Upgrade& upgrade) {
+  KHEYA_ASSIGN_OR_RETURN(const std::optional<int64_t> axis, upgrade.Take<int64_t>("axis"));
+  return upgrade.AddInput(2, "axis", Tensor::Scalar(axis.value_or(1)));
+}
+
 Status UpgradePad(Upgrade& upgrade) {
   KHEYA_ASSIGN_OR_RETURN(const std::optional<Ints> pads, upgrade.Take<Ints>("pads"));
   KHEYA_ASSIGN_OR_RETURN(const std::optional<float> value, upgrade.Take<float>("value"));

@@ -11,6 +11,7 @@ namespace kheya::onnx {
 // Attributes that became inputs.
 Status UpgradeAxes(Upgrade& upgrade);   // Squeeze, Unsqueeze and reductions
 Status UpgradeClip(Upgrade& upgrade);   // min, max
+Status UpgradeDft(Upgrade& upgrade);    // axis
 Status UpgradePad(Upgrade& upgrade);    // pads, value
 Status UpgradeSlice(Upgrade& upgrade);  // starts, ends, axes
 Status UpgradeSplit(Upgrade& upgrade);  // split; the number of parts must be said
