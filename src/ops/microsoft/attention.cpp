@@ -57,12 +57,14 @@ constexpr AttributeDef kMultiHeadAttributes[] = {{"mask_filter_value", Attribute
 
 Status ExpandAttention(Expansion& e) {
   if (e.Has(6)) return UnimplementedError("past_sequence_length is not supported");
+  KHEYA_RETURN_IF_ERROR(CheckVector(e, 2));
   const ValueId terms[] = {e.Call("MatMul", {e.Wide(0), e.Wide(1)}), e.Wide(2)};
   return GiveSelfAttention(
       e, {SumOf(e, terms), e.attributes().Ints("qkv_hidden_sizes"), 3, 4, 5, e.TypeOf(0)});
 }
 
 Status ExpandQAttention(Expansion& e) {
+  KHEYA_RETURN_IF_ERROR(CheckVector(e, 2));
   const ValueId product =
       ScaledProduct(e, {e.In(0), e.Wide(3), e.In(6)}, {e.In(1), e.Wide(4), e.In(7)});
   const ValueId terms[] = {product, e.Wide(2)};
@@ -113,12 +115,12 @@ Status CheckMultiHead(const Expansion& e) {
 // Adds to q, k and v their parts of the bias; keys that come as heads have none.
 Status AddBias(Expansion& e, std::vector<ValueId>& qkv, bool keys_as_heads) {
   if (!e.Has(3)) return OkStatus();
+  KHEYA_RETURN_IF_ERROR(CheckVector(e, 3));
   const Dim bias = e.DimOf(3, 0);
   Dim size = e.DimOf(0, 2);
   if (!e.Has(1)) size = e.DimOf(0, 2) * e.DimOf(0, 4);
   if (!size.known() || !bias.known()) {
-    if (e.evaluating()) return InvalidArgumentError("found a bias of rank 0");
-    return OkStatus();  // adds nothing to shapes
+    return OkStatus();  // at inference: it changes no shape
   }
   const int64_t rest = bias.value() - 2 * size.value();
   if (rest < 0) {

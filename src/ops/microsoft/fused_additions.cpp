@@ -39,7 +39,7 @@ Status ExpandBiasAdd(Expansion& e) {
   return OkStatus();
 }
 
-// As it is when a model is used: nothing is dropped.
+// dropout(data + bias) + residual.
 Status ExpandBiasDropout(Expansion& e) {
   const std::vector<ValueId> y =
       e.CallMany("Dropout", {e.Call("Add", {e.Wide(0), e.Wide(1)}), e.Wide(3), e.In(4)},
@@ -156,8 +156,15 @@ extern const OpDef kBiasAddOp;
 const OpDef kBiasAddOp =
     MicrosoftOp<ExpandBiasAdd>("BiasAdd", "elementwise", kAddInputs, kOutputs, {});
 extern const OpDef kBiasDropoutOp;
-const OpDef kBiasDropoutOp = MicrosoftOp<ExpandBiasDropout>("BiasDropout", "elementwise",
-                                                            kDropoutInputs, kDropoutOutputs, kSeed);
+const OpDef kBiasDropoutOp = {.domain = kMicrosoftDomain,
+                              .name = "BiasDropout",
+                              .category = "elementwise",
+                              .inputs = kDropoutInputs,
+                              .outputs = kDropoutOutputs,
+                              .attributes = kSeed,
+                              .infer = InferBy<ExpandBiasDropout>,
+                              .evaluate = EvaluateBy<ExpandBiasDropout>,
+                              .deterministic = false};
 extern const OpDef kBiasSoftmaxOp;
 const OpDef kBiasSoftmaxOp = MicrosoftOp<ExpandBiasSoftmax>(
     "BiasSoftmax", "normalization", kSoftmaxInputs, kOutputs, kSoftmaxAttributes);

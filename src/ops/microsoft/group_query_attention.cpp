@@ -106,7 +106,9 @@ Status CheckPast(const EvalContext& context, const Sizes& sizes) {
         context.input(input).dtype() != context.input(kQuery).dtype()) {
       return UnimplementedError("a past of another type than the query is not supported");
     }
-    const Shape expected{sizes.batch, sizes.kv_heads, sizes.past, sizes.size};
+    KHEYA_ASSIGN_OR_RETURN(
+        const Shape expected,
+        Shape::Create(std::vector{sizes.batch, sizes.kv_heads, sizes.past, sizes.size}));
     if (context.input(input).shape() == expected) continue;
     return InvalidArgumentError("found a past of {}, expected {}",
                                 context.input(input).shape().ToString(), expected.ToString());
@@ -139,7 +141,7 @@ Result<Sizes> ReadSizes(const EvalContext& context) {
   }
   sizes.packed = !context.has_input(kKey);
   const int64_t all = sizes.packed ? sizes.heads + 2 * sizes.kv_heads : sizes.heads;
-  if (query.rank() != 3 || query[2] % all != 0) {
+  if (query.rank() != 3 || query[2] % all != 0 || query[2] == 0) {
     return InvalidArgumentError("found query {} with {} heads", query.ToString(), all);
   }
   sizes.batch = query[0];

@@ -21,6 +21,7 @@ constexpr AttributeDef kDistanceAttributes[] = {{"metric", AttributeKind::kStrin
 
 template <typename T>
 Status InvertAll(EvalContext& context, const Tensor& x, const MutableTensorView& y) {
+  if (x.num_elements() == 0) return OkStatus();
   const int64_t size = x.shape()[x.shape().rank() - 1];
   const auto area = static_cast<size_t>(size) * static_cast<size_t>(size);
   std::vector<double> a(area);

@@ -40,7 +40,7 @@ Result<BlockLayout> LayoutOf(const AttributeReader& attributes) {
   if (layout.columns < 1 || layout.rows < 1 || layout.columns > kMost / layout.rows) {
     return InvalidArgumentError("found N {} and K {}", layout.columns, layout.rows);
   }
-  if (layout.block < 16 || layout.block > kMost ||
+  if (layout.block < 16 || layout.block > kMost / layout.columns ||
       !std::has_single_bit(static_cast<uint64_t>(layout.block))) {
     return InvalidArgumentError("found block_size {}, expected a power of 2 from 16", layout.block);
   }

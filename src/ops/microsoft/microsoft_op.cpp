@@ -36,6 +36,12 @@ Result<ValueId> Activated(Expansion& e, ValueId value, const std::string& activa
                               params.size());
 }
 
+Status CheckVector(const Expansion& e, int input) {
+  if (e.RankOf(input).value_or(1) == 1) return OkStatus();
+  return InvalidArgumentError("found input {} of shape {}, expected rank 1", input,
+                              ToString(*e.ShapeOf(input)));
+}
+
 ValueId SumOf(Expansion& e, std::span<const ValueId> values) {
   ValueId sum = values.front();
   for (const ValueId value : values.subspan(1)) {

@@ -38,6 +38,9 @@ inline constexpr const char* kConvAttributes[] = {"auto_pad",     "dilations", "
 Result<ValueId> Activated(Expansion& e, ValueId value, const std::string& activation,
                           std::span<const float> params);
 
+// InvalidArgument when input `input` is there and known not to have rank 1.
+Status CheckVector(const Expansion& e, int input);
+
 // Sum of the values that are valid; the first must be.
 ValueId SumOf(Expansion& e, std::span<const ValueId> values);
 

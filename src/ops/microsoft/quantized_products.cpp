@@ -96,6 +96,7 @@ Status ExpandGemm(Expansion& e) {
 }
 
 Status ExpandToFloat(Expansion& e) {
+  KHEYA_RETURN_IF_ERROR(CheckVector(e, 6));
   const ValueId product =
       ScaledProduct(e, {e.In(0), e.Wide(2), e.In(4)}, {e.In(1), e.Wide(3), e.In(5)});
   const ValueId terms[] = {product, e.Wide(6)};
@@ -104,6 +105,7 @@ Status ExpandToFloat(Expansion& e) {
 }
 
 Status ExpandDynamic(Expansion& e) {
+  KHEYA_RETURN_IF_ERROR(CheckVector(e, 4));
   const std::vector<ValueId> a = e.CallMany("DynamicQuantizeLinear", {e.In(0)}, 3);
   const ValueId terms[] = {ScaledProduct(e, {a[0], a[1], a[2]}, {e.In(1), e.In(2), e.In(3)}),
                            e.In(4)};
