@@ -48,7 +48,7 @@ TEST_P(CompiledBackendCases, GiveWhatOnnxExpects) {
   if (roots.empty()) GTEST_SKIP() << "libonnx-testdata is not installed";
   for (const std::string& root : roots) {
     for (const auto& [name, at_least] : std::initializer_list<std::pair<const char*, int>>{
-             {"node", 520}, {"simple", 6}, {"pytorch-converted", 75}, {"pytorch-operator", 31}}) {
+             {"node", 919}, {"simple", 21}, {"pytorch-converted", 82}, {"pytorch-operator", 35}}) {
       const std::string folder = root + "/" + name;
       Check(GetParam(), folder, conformance::FindBackendCases(folder), at_least);
     }
@@ -64,6 +64,12 @@ TEST_P(CompiledBackendCases, GiveWhatTorchAnswered) {
 TEST_P(CompiledBackendCases, GiveWhatClassicModelsPredict) {
   const std::string folder = std::string(KHEYA_SOURCE_DIR) + "/tests/cases/sklearn";
   Check(GetParam(), folder, conformance::FindBackendCases(folder), 51);
+}
+
+// Models as the quantizers and optimizers of ONNX Runtime write them.
+TEST_P(CompiledBackendCases, GiveWhatOnnxRuntimeAnswered) {
+  const std::string folder = std::string(KHEYA_SOURCE_DIR) + "/tests/cases/microsoft";
+  Check(GetParam(), folder, conformance::FindBackendCases(folder), 15);
 }
 
 INSTANTIATE_TEST_SUITE_P(Tactics, CompiledBackendCases,

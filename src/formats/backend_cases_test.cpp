@@ -36,10 +36,10 @@ void CheckFolder(const char* name, int at_least) {
   for (const std::string& root : roots) CheckCases(root, name, at_least);
 }
 
-TEST(BackendCases, Node) { CheckFolder("node", 520); }
-TEST(BackendCases, Simple) { CheckFolder("simple", 6); }
-TEST(BackendCases, PytorchConverted) { CheckFolder("pytorch-converted", 75); }
-TEST(BackendCases, PytorchOperator) { CheckFolder("pytorch-operator", 31); }
+TEST(BackendCases, Node) { CheckFolder("node", 919); }
+TEST(BackendCases, Simple) { CheckFolder("simple", 21); }
+TEST(BackendCases, PytorchConverted) { CheckFolder("pytorch-converted", 82); }
+TEST(BackendCases, PytorchOperator) { CheckFolder("pytorch-operator", 35); }
 
 TEST(CompareValues, ToleratesOnlyWhatItShould) {
   auto compare = [](float found, float expected) {

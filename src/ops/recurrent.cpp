@@ -1,4 +1,4 @@
-// RNN, GRU and LSTM.
+// RNN, GRU, LSTM and kheya.RoundedStateLSTM.
 #include "kernels/reference/recurrent.h"
 
 #include <vector>
@@ -159,10 +159,11 @@ class Results {
   std::array<bool, 3> wanted_ = {};
 };
 
-template <Cell cell>
+template <Cell cell, bool rounded_states = false>
 Status Evaluate(EvalContext& context) {
   KHEYA_ASSIGN_OR_RETURN(kernels::RecurrentParams params,
                          ReadRecurrent(context.attributes(), cell));
+  params.quantize_states = rounded_states;
   KHEYA_RETURN_IF_ERROR(ReadSizes(context, params));
   KHEYA_ASSIGN_OR_RETURN(const std::vector<int64_t> lengths, Lengths(context, params.length));
   std::array<Tensor, 8> wide;
@@ -197,6 +198,16 @@ extern const OpDef kGRUOp;
 const OpDef kGRUOp = Op<Cell::kGru>("GRU", kInputs, kOutputs, kGruAttributes);
 extern const OpDef kLSTMOp;
 const OpDef kLSTMOp = Op<Cell::kLstm>("LSTM", kLstmInputs, kLstmOutputs, kLstmAttributes);
+// LSTM whose states are rounded as DynamicQuantizeLinear does before they meet R.
+extern const OpDef kRoundedStateLSTMOp;
+const OpDef kRoundedStateLSTMOp = {.domain = kInternalDomain,
+                                   .name = "RoundedStateLSTM",
+                                   .category = "recurrent",
+                                   .inputs = kLstmInputs,
+                                   .outputs = kLstmOutputs,
+                                   .attributes = kLstmAttributes,
+                                   .infer = Infer<Cell::kLstm>,
+                                   .evaluate = Evaluate<Cell::kLstm, true>};
 extern const OpDef kRNNOp;
 const OpDef kRNNOp = Op<Cell::kRnn>("RNN", kInputs, kOutputs, kRnnAttributes);
 

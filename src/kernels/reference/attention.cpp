@@ -40,11 +40,10 @@ class AttentionLoop {
     const int64_t kv_head = h / (p_.heads / p_.kv_heads);
     Products(b, h, i, kv_head);
     Give(AttentionScores::kProducts, b, h, i);
+    if (p_.cap_first) Cap();
     AddBias(b, h, i);
     Give(AttentionScores::kWithBias, b, h, i);
-    if (p_.softcap > 0) {
-      for (double& s : row_) s = p_.softcap * std::tanh(s / p_.softcap);
-    }
+    if (!p_.cap_first) Cap();
     Give(AttentionScores::kCapped, b, h, i);
     Softmax();
     Give(AttentionScores::kProbabilities, b, h, i);
@@ -61,6 +60,11 @@ class AttentionLoop {
       }
       row_[j] = sum * p_.scale;
     }
+  }
+
+  void Cap() {
+    if (p_.softcap <= 0) return;
+    for (double& s : row_) s = p_.softcap * std::tanh(s / p_.softcap);
   }
 
   void AddBias(int64_t b, int64_t h, int64_t i) {

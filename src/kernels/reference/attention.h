@@ -30,8 +30,9 @@ struct AttentionParams {
   int64_t keys = 0;
   int64_t head_size = 0;
   int64_t value_size = 0;
-  double scale = 1;    // of the products
-  double softcap = 0;  // 0: none
+  double scale = 1;        // of the products
+  double softcap = 0;      // 0: none
+  bool cap_first = false;  // the cap comes before the bias and the mask
   bool causal = false;
   int64_t first_query = 0;  // the place of query 0 among the keys, for `causal`
   AttentionScores scores = AttentionScores::kProducts;

@@ -182,6 +182,14 @@ DynamicScale FindDynamicScale(std::span<const float> x) {
   return found;
 }
 
+void RoundToDynamicScale(std::span<float> x) {
+  const DynamicScale by = FindDynamicScale(x);
+  for (float& value : x) {
+    const int32_t q = Requantize(DType::kUint8, value / by.scale, by.zero_point);
+    value = static_cast<float>(q - by.zero_point) * by.scale;
+  }
+}
+
 int32_t Requantize(DType dtype, float value, int32_t zero_point) {
   const Range range = RangeOf(dtype);
   return static_cast<int32_t>(

@@ -43,6 +43,8 @@ struct DynamicScale {
   uint8_t zero_point = 0;
 };
 DynamicScale FindDynamicScale(std::span<const float> x);
+// x becomes the numbers that its uint8 stand for.
+void RoundToDynamicScale(std::span<float> x);
 
 // round(value) + zero_point, half to even, brought into the range of int8 or uint8 `dtype`.
 int32_t Requantize(DType dtype, float value, int32_t zero_point);

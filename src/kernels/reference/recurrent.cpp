@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernels/reference/float_dispatch.h"
+#include "kernels/reference/quantize.h"
 
 namespace kheya::kernels {
 namespace {
@@ -77,8 +78,8 @@ class SequenceRun {
       }
       const int64_t t = p_.directions[d_].reverse ? length - 1 - step : step;
       Products(w_, p_.input, DataOf<T>(in_.x, XIndex(t, b)), bias_, from_x_);
-      Products(r_, p_.hidden, h_.data(), bias_ == nullptr ? nullptr : bias_ + gates_ * p_.hidden,
-               from_h_);
+      Products(r_, p_.hidden, StateForProducts(),
+               bias_ == nullptr ? nullptr : bias_ + gates_ * p_.hidden, from_h_);
       Step();
       std::swap(h_, next_);
       Store(t, b, h_.data());
@@ -98,6 +99,15 @@ class SequenceRun {
   void Load(const TensorView& view, int64_t b, std::vector<double>& state) const {
     const T* from = DataOf<T>(view, StateIndex(b));
     for (int64_t i = 0; i < p_.hidden; ++i) state[i] = from == nullptr ? 0 : double{from[i]};
+  }
+
+  // The state, or the numbers that it is rounded to.
+  const double* StateForProducts() {
+    if (!p_.quantize_states) return h_.data();
+    std::vector<float> values(h_.begin(), h_.end());
+    RoundToDynamicScale(values);
+    rounded_.assign(values.begin(), values.end());
+    return rounded_.data();
   }
 
   void Save(const MutableTensorView& view, int64_t b, const std::vector<double>& state) const {
@@ -196,6 +206,7 @@ class SequenceRun {
   const T* bias_;
   const T* peepholes_;
   const std::array<RecurrentActivation, 3>& activations_;
+  std::vector<double> rounded_;
   std::vector<double> from_x_;
   std::vector<double> from_h_;
   std::vector<double> h_;

@@ -51,6 +51,8 @@ struct RecurrentParams {
   double clip = 0;           // bound of what enters an activation; 0: none
   bool linear_before_reset = false;
   bool input_forget = false;  // the forget gate is 1 - the input gate
+  // A state is rounded to the 256 numbers of DynamicQuantizeLinear before it meets r.
+  bool quantize_states = false;
   std::vector<RecurrentDirection> directions = {};
 };
 
