@@ -18,6 +18,7 @@ std::vector<std::string> BackendDataFolders();
 //                                saturate
 //   test_dft_inverse*            zeros hold the rounding errors of a float32 transform, beyond the
 //                                tolerance of the case
+//   test_adam_multiple           made with an epsilon that its model does not hold
 std::vector<std::string> UnexpectedFailures(const conformance::BackendReport& report);
 
 }  // namespace kheya::test

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "ops/microsoft/expansion.h"
+#include "ops/expansion.h"
 
 namespace kheya {
 

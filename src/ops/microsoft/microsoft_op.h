@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "ops/microsoft/expansion.h"
+#include "ops/expansion.h"
 #include "ops/op.h"
 
 namespace kheya {

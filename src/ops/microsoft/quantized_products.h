@@ -2,7 +2,7 @@
 #ifndef KHEYA_OPS_MICROSOFT_QUANTIZED_PRODUCTS_H_
 #define KHEYA_OPS_MICROSOFT_QUANTIZED_PRODUCTS_H_
 
-#include "ops/microsoft/expansion.h"
+#include "ops/expansion.h"
 
 namespace kheya {
 

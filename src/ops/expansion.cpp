@@ -1,4 +1,4 @@
-#include "ops/microsoft/expansion.h"
+#include "ops/expansion.h"
 
 #include <utility>
 

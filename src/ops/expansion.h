@@ -10,8 +10,8 @@
 //   ... .infer = InferBy<ExpandQuickGelu>, .evaluate = EvaluateBy<ExpandQuickGelu> ...
 //
 // At inference shapes may be unknown; at evaluation they never are. Thread safety: one thread.
-#ifndef KHEYA_OPS_MICROSOFT_EXPANSION_H_
-#define KHEYA_OPS_MICROSOFT_EXPANSION_H_
+#ifndef KHEYA_OPS_EXPANSION_H_
+#define KHEYA_OPS_EXPANSION_H_
 
 #include <cstdint>
 #include <memory>
@@ -113,4 +113,4 @@ Status EvaluateBy(EvalContext& context) {
 
 }  // namespace kheya
 
-#endif  // KHEYA_OPS_MICROSOFT_EXPANSION_H_
+#endif  // KHEYA_OPS_EXPANSION_H_
