@@ -7,7 +7,7 @@ kheya_build_packages=(
   libwebp-dev libtiff-dev libopenjp2-7-dev
 )
 kheya_run_packages=(curl ca-certificates dataset-fashion-mnist)
-kheya_test_packages=(libgtest-dev libgmock-dev libonnx-testdata python3 python3-requests
+kheya_test_packages=(libgtest-dev libgmock-dev libonnx-testdata python3 python3-onnx python3-requests
   clang-format-14)
 kheya_full_packages=(clang-14 libclang-rt-14-dev clang-tidy-14 lcov)
 

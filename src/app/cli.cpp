@@ -36,6 +36,10 @@ constexpr Command kCommands[] = {
      "kheya serve model.onnx --port 8000\n"
      "curl localhost:8000/predict -d '{\"input\": [[1.0, 2.0, 3.0]]}'",
      DefineServe},
+    {"convert", "Write a model as ONNX of another opset, simplified, or with weights apart",
+     "kheya convert model.onnx -o older.onnx --opset 17\n"
+     "kheya convert model.onnx -o small.onnx --simplify --external-data",
+     DefineConvert},
     {"conformance", "Run the ONNX project's test cases and count what passes",
      "kheya conformance /usr/lib/python3/dist-packages/onnx/backend/test/data/node\n"
      "kheya conformance onnx/backend/test/data --filter 'test_(loop|scan)' --json",

@@ -28,6 +28,7 @@ CommandBody DefineRun(CLI::App& app);
 CommandBody DefineBench(CLI::App& app);
 CommandBody DefineEvaluate(CLI::App& app);
 CommandBody DefineServe(CLI::App& app);
+CommandBody DefineConvert(CLI::App& app);
 CommandBody DefineConformance(CLI::App& app);
 CommandBody DefineDevices(CLI::App& app);
 CommandBody DefineCompletion(CLI::App& app);

@@ -112,13 +112,15 @@ Status WriteAll(int fd, std::string_view content, const std::string& path) {
   return OkStatus();
 }
 
-Status WriteAndSync(FileDescriptor& fd, std::string_view content, const std::string& temporary,
-                    const std::string& path) {
+Status WriteAndSync(FileDescriptor& fd, std::span<const std::string_view> pieces,
+                    const std::string& temporary, const std::string& path) {
   struct stat old;
   if (stat(path.c_str(), &old) == 0 && fchmod(fd.get(), old.st_mode & 07777) != 0) {
     return ErrnoStatus(errno, "set the mode of", temporary);
   }
-  KHEYA_RETURN_IF_ERROR(WriteAll(fd.get(), content, temporary));
+  for (std::string_view piece : pieces) {
+    KHEYA_RETURN_IF_ERROR(WriteAll(fd.get(), piece, temporary));
+  }
   if (fsync(fd.get()) != 0) return ErrnoStatus(errno, "sync", temporary);
   if (fd.Close() != 0) return ErrnoStatus(errno, "close", temporary);
   if (rename(temporary.c_str(), path.c_str()) != 0) return ErrnoStatus(errno, "rename to", path);
@@ -210,11 +212,15 @@ Result<std::string> ReadFile(const std::string& path, uint64_t max_bytes) {
 }
 
 Status WriteFileAtomic(const std::string& path, std::string_view content) {
+  return WriteFileAtomic(path, std::span(&content, 1));
+}
+
+Status WriteFileAtomic(const std::string& path, std::span<const std::string_view> pieces) {
   if (path.find('\0') != path.npos) return InvalidArgumentError("file name with a zero byte");
   const std::string temporary = TemporaryName(path);
   FileDescriptor fd(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (fd.get() < 0) return ErrnoStatus(errno, "create", temporary);
-  if (Status status = WriteAndSync(fd, content, temporary, path); !status.ok()) {
+  if (Status status = WriteAndSync(fd, pieces, temporary, path); !status.ok()) {
     unlink(temporary.c_str());
     return status;
   }

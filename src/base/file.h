@@ -50,6 +50,8 @@ Result<std::string> ReadFile(const std::string& path, uint64_t max_bytes = uint6
 // Writes a temporary file beside `path`, syncs it and renames it: readers see the old content or
 // the new, never a part. The temporary file is removed on failure.
 Status WriteFileAtomic(const std::string& path, std::string_view content);
+// The same for content in pieces, one after the other.
+Status WriteFileAtomic(const std::string& path, std::span<const std::string_view> pieces);
 
 // Joins `relative` to `folder`. InvalidArgument when the result (links followed) leaves the folder
 // or when `relative` is absolute or empty.

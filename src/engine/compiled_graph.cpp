@@ -219,4 +219,11 @@ Result<std::shared_ptr<CompiledModel>> CompileModel(Model model, const CompileOp
   return CompiledGraph::Create(std::move(model), options);
 }
 
+Status SimplifyModel(Model& model, const std::vector<std::string>& disabled_passes) {
+  KHEYA_RETURN_IF_ERROR(CheckSupported(model.graph).WithContext("file '{}'", model.path));
+  SimplifyOptions passes;
+  passes.disabled = disabled_passes;
+  return Simplify(model.graph, passes).WithContext("file '{}'", model.path);
+}
+
 }  // namespace kheya

@@ -52,6 +52,20 @@ struct Model {
 // NotFound, InvalidArgument, ResourceExhausted, Unimplemented, with the file in the context.
 Result<Model> LoadModel(const std::string& path, const LoadOptions& options);
 
+// Simplifies the graph for saving: standard operators stay standard operators. `disabled_passes` as
+// in CompileOptions. Unimplemented lists operators that are not supported.
+Status SimplifyModel(Model& model, const std::vector<std::string>& disabled_passes);
+
+struct SaveOptions {
+  int opset = 0;               // of ai.onnx; 0: the newest that Kheya writes
+  bool external_data = false;  // weights in PATH.data; models over 2 GB always
+};
+
+// Writes the model as ONNX, atomically; the path may be that of the file that it came from.
+// InvalidArgument for an opset that cannot be written, Unimplemented naming the node that the opset
+// cannot hold.
+Status SaveModel(const Model& model, const std::string& path, const SaveOptions& options);
+
 // Facts for people, counted over the graph as loaded.
 struct ModelFacts {
   std::vector<TensorInfo> inputs;

@@ -102,7 +102,7 @@ class Help(Scratch):
         listing = self.ok("--help").split("Subcommands:")[1]
         commands = re.findall(r"^  (\w+) ", listing, re.M)
         self.assertEqual(commands, ["inspect", "run", "bench", "evaluate", "serve",
-                                    "conformance", "devices", "completion"])
+                                    "convert", "conformance", "devices", "completion"])
         for command in commands:
             text = self.ok(command, "--help")
             self.assertRegex(text, rf"Example:\n(.*\n)*?.*kheya {command}")

@@ -7,15 +7,11 @@
 #include "formats/limits.h"
 #include "formats/onnx/node_order.h"
 #include "formats/onnx/upgrade.h"
+#include "formats/onnx/versions.h"
 #include "ops/infer.h"
 
 namespace kheya::onnx {
 namespace {
-
-// The newest operator set of each IR version that has one, for files that do not say.
-constexpr std::pair<int64_t, int64_t> kOpsetOfIr[] = {{3, 8},   {4, 9},   {5, 10}, {6, 11},
-                                                      {7, 14},  {8, 18},  {9, 20}, {10, 22},
-                                                      {11, 23}, {12, 24}, {13, 26}};
 
 // Rules for opsets before this one ask for element types and ranks.
 constexpr int64_t kFirstOpsetWithoutTypes = 21;
@@ -30,7 +26,7 @@ Result<Graph> Importer::Import() {
   if (!model_.graph) return InvalidArgumentError("found no graph, expected an ONNX model");
   KHEYA_RETURN_IF_ERROR(ReadOpsets(model_.opsets, opsets_));
   if (!opsets_.contains("")) {
-    opsets_[""] = AssumedOpset();
+    opsets_[""] = NewestOpset(model_.ir_version);
     Warn(fmt::format("the file names no operator set: opset {} is assumed for IR version {}",
                      opsets_[""], model_.ir_version));
   }
@@ -64,14 +60,6 @@ Status Importer::ReadOpsets(const std::vector<OpsetImport>& imports, Opsets& ops
     }
   }
   return OkStatus();
-}
-
-int64_t Importer::AssumedOpset() {
-  int64_t version = 1;
-  for (const auto& [ir, opset] : kOpsetOfIr) {
-    if (ir <= model_.ir_version) version = opset;
-  }
-  return version;
 }
 
 void Importer::CopyFacts(Graph& graph) {
@@ -224,10 +212,15 @@ Status Importer::Bind(std::string_view name, ValueId value, Scope& scope) {
   }
   if (auto it = scope.declared.find(name); it != scope.declared.end() && value.valid()) {
     using Kind = ValueType::Kind;
-    const Kind known = scope.graph->value(value).type.kind;
+    const ValueType& inferred = scope.graph->value(value).type;
+    const Kind known = inferred.kind;
+    const bool rank_is_news = inferred.is_tensor() && !inferred.shape && it->second->shape &&
+                              inferred.dtype == it->second->dtype;
     // A loop may have widened a value to an optional.
     const bool widened = known == Kind::kOptional && it->second->kind != Kind::kOptional;
-    if (known == Kind::kUnknown || widened) scope.graph->SetType(value, *it->second);
+    if (known == Kind::kUnknown || widened || rank_is_news) {
+      scope.graph->SetType(value, *it->second);
+    }
   }
   return OkStatus();
 }

@@ -57,7 +57,6 @@ class Importer {
   };
 
   Status ReadOpsets(const std::vector<OpsetImport>& imports, Opsets& opsets);
-  int64_t AssumedOpset();
   Status IndexFunctions();
   void CopyFacts(Graph& graph);
   void Warn(std::string text);

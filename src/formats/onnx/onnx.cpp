@@ -2,6 +2,8 @@
 
 #include <filesystem>
 
+#include "formats/onnx/downgrade.h"
+#include "formats/onnx/exporter.h"
 #include "formats/onnx/importer.h"
 #include "formats/onnx/proto.h"
 #include "formats/onnx/tensor_reader.h"
@@ -20,6 +22,34 @@ Result<Graph> ImportBytes(ByteSpan bytes, const onnx::TensorReader& tensors,
   return onnx::Importer(model, tensors, options, warnings).Import();
 }
 
+// The most bytes of a protobuf message.
+constexpr uint64_t kMessageBytes = (uint64_t{1} << 31) - 1;
+
+// Of all constants, also in subgraphs.
+uint64_t WeightBytes(const Graph& graph) {
+  uint64_t bytes = 0;
+  for (ValueId id : graph.ValueIds()) {
+    const Tensor* constant = graph.Constant(id);
+    if (constant != nullptr) bytes += constant->num_bytes();
+  }
+  for (NodeId id : graph.NodeIds()) {
+    for (const Graph* subgraph : graph.Subgraphs(id)) bytes += WeightBytes(*subgraph);
+  }
+  return bytes;
+}
+
+Status CheckOpset(int opset) {
+  if (opset >= kOldestExportOpset && opset <= kCanonicalOpset) return OkStatus();
+  return InvalidArgumentError("found opset {}, expected {} to {}", opset, kOldestExportOpset,
+                              kCanonicalOpset);
+}
+
+Status CheckMessage(const ProtobufWriter& message) {
+  if (message.size() <= kMessageBytes) return OkStatus();
+  return ResourceExhaustedError("the model takes {} bytes, a message holds at most {}",
+                                message.size(), kMessageBytes);
+}
+
 }  // namespace
 
 Result<Graph> ImportOnnx(const MappedFile& file, const ImportOptions& options,
@@ -33,6 +63,30 @@ Result<Graph> ImportOnnx(const MappedFile& file, const ImportOptions& options,
 Result<Graph> ImportOnnxBytes(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
                               const ImportOptions& options, std::vector<std::string>* warnings) {
   return ImportBytes(bytes, onnx::TensorReader(std::move(owner)), options, warnings);
+}
+
+Status ExportOnnx(const Graph& graph, const std::string& path, const ExportOptions& options) {
+  KHEYA_RETURN_IF_ERROR(CheckOpset(options.opset));
+  KHEYA_ASSIGN_OR_RETURN(const Graph written, onnx::Downgrade(graph, options.opset));
+  // What is not weights is small, but not nothing.
+  constexpr uint64_t kMostInlineBytes = kMessageBytes - (uint64_t{64} << 20);
+  const bool external = options.external_data || WeightBytes(written) > kMostInlineBytes;
+  const std::string location = std::filesystem::path(path).filename().string() + ".data";
+  onnx::ExternalData data(location);
+  onnx::Exporter exporter(written, options.opset, external ? &data : nullptr);
+  KHEYA_ASSIGN_OR_RETURN(const ProtobufWriter model, exporter.Export());
+  KHEYA_RETURN_IF_ERROR(CheckMessage(model));
+  if (!data.empty()) KHEYA_RETURN_IF_ERROR(WriteFileAtomic(path + ".data", data.pieces()));
+  return WriteFileAtomic(path, model.pieces());
+}
+
+Result<std::string> ExportOnnxBytes(const Graph& graph, const ExportOptions& options) {
+  KHEYA_RETURN_IF_ERROR(CheckOpset(options.opset));
+  KHEYA_ASSIGN_OR_RETURN(const Graph written, onnx::Downgrade(graph, options.opset));
+  onnx::Exporter exporter(written, options.opset, nullptr);
+  KHEYA_ASSIGN_OR_RETURN(const ProtobufWriter model, exporter.Export());
+  KHEYA_RETURN_IF_ERROR(CheckMessage(model));
+  return model.bytes();
 }
 
 }  // namespace kheya

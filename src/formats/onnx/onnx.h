@@ -1,4 +1,5 @@
-// ImportOnnx: an ONNX model file as a Graph in the canonical operator set.
+// ImportOnnx: an ONNX model file as a Graph in the canonical operator set. ExportOnnx: the way
+// back.
 //
 //   KHEYA_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open("m.onnx"));
 //   KHEYA_ASSIGN_OR_RETURN(Graph graph, ImportOnnx(file, ImportOptions(), &warnings));
@@ -41,6 +42,27 @@ Result<Graph> ImportOnnx(const MappedFile& file, const ImportOptions& options,
 // The same from memory, kept alive by `owner`; null: weights are copied. External data is refused.
 Result<Graph> ImportOnnxBytes(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
                               const ImportOptions& options, std::vector<std::string>* warnings);
+
+// The oldest operator set that ExportOnnx writes.
+inline constexpr int kOldestExportOpset = 11;
+
+struct ExportOptions {
+  // Of ai.onnx, kOldestExportOpset to kCanonicalOpset. Other domains keep the version that the
+  // graph's file declared.
+  int opset = kCanonicalOpset;
+  // Weights go to a file beside the model, PATH.data. Models over 2 GB always do this: a protobuf
+  // message cannot be larger.
+  bool external_data = false;
+};
+
+// Writes the graph as an ONNX model. Both files are written atomically, the data first. Types
+// should be inferred (InferTypes): what is known of inner values is written too. Names of inputs,
+// outputs, nodes and metadata stay; a value gets another name only where its own is taken.
+// Constants that nothing uses are left out. Unimplemented, naming the node, for an operator that
+// the opset does not have in this form, and for Kheya's own.
+Status ExportOnnx(const Graph& graph, const std::string& path, const ExportOptions& options);
+// The same into memory, without external data; ResourceExhausted over 2 GB.
+Result<std::string> ExportOnnxBytes(const Graph& graph, const ExportOptions& options);
 
 }  // namespace kheya
 

@@ -4,7 +4,7 @@
 #include "formats/limits.h"
 #include "formats/onnx/proto.h"
 #include "formats/onnx/tensor_reader.h"
-#include "formats/wire/protobuf_writer.h"
+#include "formats/onnx/type_writer.h"
 
 namespace kheya {
 namespace {
@@ -131,17 +131,7 @@ Result<Tensor> ReadTensorFile(const std::string& path, std::string* name) {
 }
 
 std::string WriteTensorProto(const Tensor& tensor, std::string_view name) {
-  ProtobufWriter writer;
-  for (int64_t dim : tensor.shape().dims()) writer.Int64(1, dim);
-  writer.Int64(2, static_cast<int64_t>(tensor.dtype()));
-  if (!name.empty()) writer.Bytes(8, name);
-  if (tensor.dtype() == DType::kString) {
-    for (const std::string& text : tensor.data<std::string>()) writer.Bytes(6, text);
-  } else {
-    const std::span<const std::byte> bytes = tensor.bytes();
-    writer.Bytes(9, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  }
-  return writer.bytes();
+  return onnx::TensorMessage(tensor, name).bytes();
 }
 
 }  // namespace kheya

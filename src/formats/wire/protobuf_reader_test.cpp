@@ -29,7 +29,8 @@ TEST(ProtobufReader, ReadsEveryWireType) {
   writer.Int64(1, -5);
   writer.Float(2, 1.5f);
   writer.Bytes(3, "abc");
-  ProtobufReader reader(BytesOf(writer.bytes()));
+  const std::string written = writer.bytes();
+  ProtobufReader reader(BytesOf(written));
   WireField field;
   ASSERT_TRUE(reader.Next(field));
   EXPECT_EQ(reader.Int64(field).value(), -5);
@@ -45,17 +46,19 @@ TEST(ProtobufReader, ReadsEveryWireType) {
 TEST(ProtobufReader, GivesSpansIntoTheMessage) {
   ProtobufWriter writer;
   writer.Bytes(3, "abc");
-  ProtobufReader reader(BytesOf(writer.bytes()));
+  const std::string written = writer.bytes();
+  ProtobufReader reader(BytesOf(written));
   WireField field;
   ASSERT_TRUE(reader.Next(field));
-  EXPECT_EQ(reinterpret_cast<const char*>(field.bytes.data()), writer.bytes().data() + 2);
+  EXPECT_EQ(reinterpret_cast<const char*>(field.bytes.data()), written.data() + 2);
 }
 
 TEST(ProtobufReader, ReadsRepeatedScalarsPackedOrNot) {
   ProtobufWriter writer;
   writer.Int64(1, 7);
   writer.Bytes(1, std::string_view("\x01\x80\x01", 3));
-  ProtobufReader reader(BytesOf(writer.bytes()));
+  const std::string written = writer.bytes();
+  ProtobufReader reader(BytesOf(written));
   std::vector<uint64_t> values;
   for (WireField field; reader.Next(field);) {
     ASSERT_TRUE(reader.VisitVarints(field, [&](uint64_t value) { values.push_back(value); }).ok());
@@ -91,7 +94,8 @@ TEST(ProtobufReader, RefusesDamage) {
 TEST(ProtobufReader, RefusesTheWrongWireType) {
   ProtobufWriter writer;
   writer.Int64(4, 1);
-  ProtobufReader reader(BytesOf(writer.bytes()));
+  const std::string written = writer.bytes();
+  ProtobufReader reader(BytesOf(written));
   WireField field;
   ASSERT_TRUE(reader.Next(field));
   EXPECT_THAT(reader.String(field).status().message(),

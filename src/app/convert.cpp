@@ -1,0 +1,55 @@
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+
+#include "app/command.h"
+#include "app/terminal.h"
+#include "engine/engine.h"
+
+namespace kheya {
+namespace {
+
+struct ConvertOptions {
+  std::string model;
+  std::string output;
+  SaveOptions save;
+  bool simplify = false;
+  std::vector<std::string> disabled_passes;
+};
+
+Status Convert(const ConvertOptions& options) {
+  KHEYA_ASSIGN_OR_RETURN(Model model, LoadModel(options.model, LoadOptions()));
+  for (const std::string& warning : model.warnings) PrintWarning(warning);
+  const int64_t nodes = model.graph.num_nodes();
+  if (options.simplify) KHEYA_RETURN_IF_ERROR(SimplifyModel(model, options.disabled_passes));
+  KHEYA_RETURN_IF_ERROR(SaveModel(model, options.output, options.save));
+  std::error_code error;
+  const uint64_t bytes = std::filesystem::file_size(options.output, error);
+  fmt::print("wrote {}: {}, {} nodes{}\n", options.output, HumanBytes(error ? 0 : bytes),
+             model.graph.num_nodes(), options.simplify ? fmt::format(" of {}", nodes) : "");
+  return OkStatus();
+}
+
+}  // namespace
+
+CommandBody DefineConvert(CLI::App& app) {
+  auto options = std::make_shared<ConvertOptions>();
+  app.add_option("MODEL", options->model, "The model file")->required();
+  app.add_option("-o,--output", options->output, "The ONNX file to write; may be MODEL itself")
+      ->required();
+  app.add_option("--opset", options->save.opset,
+                 "Operator set of ai.onnx to write, 11 or newer; the newest by default");
+  app.add_flag("--external-data", options->save.external_data,
+               "Put the weights into OUTPUT.data; models over 2 GB always do");
+  app.add_flag(
+      "--simplify", options->simplify,
+      "Fold constants and drop what computes nothing first, with standard operators alone");
+  app.add_option("--disable-pass", options->disabled_passes,
+                 "With --simplify: leave out this optimization; may be repeated")
+      ->allow_extra_args(false);
+  return [options] { return Convert(*options); };
+}
+
+}  // namespace kheya

@@ -1,0 +1,203 @@
+#include "formats/onnx/downgrade_rules.h"
+
+#include "tensor/tensor.h"
+
+namespace kheya::onnx {
+namespace {
+
+const std::string* StringOf(const Downgraded& node, std::string_view name) {
+  const Attribute* attribute = node.node().FindAttribute(name);
+  return attribute == nullptr ? nullptr : std::get_if<std::string>(&attribute->value);
+}
+
+std::optional<int64_t> IntOf(const Downgraded& node, std::string_view name) {
+  const Attribute* attribute = node.node().FindAttribute(name);
+  const auto* value = attribute == nullptr ? nullptr : std::get_if<int64_t>(&attribute->value);
+  return value == nullptr ? std::nullopt : std::optional(*value);
+}
+
+}  // namespace
+
+std::optional<int> Downgraded::InputRank(size_t index) const {
+  if (!HasInput(index)) return std::nullopt;
+  const std::optional<SymbolicShape>& shape = graph.value(node().inputs[index]).type.shape;
+  return shape ? std::optional(static_cast<int>(shape->size())) : std::nullopt;
+}
+
+Result<std::optional<std::vector<int64_t>>> Downgraded::TakeInts(size_t index, const char* name) {
+  if (!HasInput(index)) return std::optional<std::vector<int64_t>>();
+  const Tensor* constant = graph.Constant(node().inputs[index]);
+  if (constant == nullptr) {
+    return UnimplementedError("'{}' is computed, opset {} needs it constant", name, opset);
+  }
+  KHEYA_ASSIGN_OR_RETURN(std::vector<int64_t> values, ToInt64s(*constant));
+  graph.SetInput(id, static_cast<int>(index), ValueId());
+  return std::optional(std::move(values));
+}
+
+Status Downgraded::InputToInts(size_t index, const char* attribute) {
+  KHEYA_ASSIGN_OR_RETURN(std::optional<std::vector<int64_t>> values, TakeInts(index, attribute));
+  if (values) graph.SetAttribute(id, {attribute, *std::move(values)});
+  return OkStatus();
+}
+
+// Without axes a reduction goes over all, or with noop_with_empty_axes over none, which the older
+// form cannot say; an empty list would mean all there.
+Status DowngradeAxes(Downgraded& node) {
+  const bool reduction = node.node().op.starts_with("Reduce");
+  const bool noop = IntOf(node, "noop_with_empty_axes").value_or(0) != 0;
+  KHEYA_ASSIGN_OR_RETURN(std::optional<std::vector<int64_t>> axes, node.TakeInts(1, "axes"));
+  const bool empty = !axes || axes->empty();
+  if (noop && empty) {
+    return UnimplementedError("a reduction over no axis cannot be written at opset {}", node.opset);
+  }
+  if (reduction) node.graph.RemoveAttribute(node.id, "noop_with_empty_axes");
+  if (axes && (!empty || !reduction)) {
+    node.graph.SetAttribute(node.id, {"axes", *std::move(axes)});
+  }
+  return OkStatus();
+}
+
+Status DowngradeDft(Downgraded& node) {
+  KHEYA_ASSIGN_OR_RETURN(std::optional<std::vector<int64_t>> axis, node.TakeInts(2, "axis"));
+  int64_t value = axis && axis->size() == 1 ? (*axis)[0] : -2;
+  const std::optional<int> rank = node.InputRank(0);
+  if (value < 0 && !rank) {
+    return UnimplementedError("the rank is not known, opset {} needs it for axis {}", node.opset,
+                              value);
+  }
+  if (value < 0) value += *rank;
+  node.graph.SetAttribute(node.id, {"axis", value});
+  return OkStatus();
+}
+
+Status DowngradeDropout(Downgraded& node) {
+  if (node.HasInput(2)) {
+    return UnimplementedError("dropout while training cannot be written at opset {}", node.opset);
+  }
+  if (!node.HasInput(1)) return OkStatus();
+  const Tensor* ratio = node.graph.Constant(node.node().inputs[1]);
+  if (ratio == nullptr || ratio->dtype() != DType::kFloat32 || ratio->num_elements() != 1) {
+    return UnimplementedError("'ratio' is not a constant float32, which opset {} needs",
+                              node.opset);
+  }
+  node.graph.SetAttribute(node.id, {"ratio", ratio->At<float>(0)});
+  node.graph.SetInput(node.id, 1, ValueId());
+  return OkStatus();
+}
+
+Status DowngradeGridSample(Downgraded& node) {
+  const std::string* mode = StringOf(node, "mode");
+  const std::string name = mode == nullptr ? "linear" : *mode;
+  if (name == "linear") node.graph.SetAttribute(node.id, {"mode", std::string("bilinear")});
+  if (name == "cubic") node.graph.SetAttribute(node.id, {"mode", std::string("bicubic")});
+  if (node.InputRank(0) == 4) return OkStatus();
+  return UnimplementedError("opset {} samples tensors of rank 4 alone", node.opset);
+}
+
+// a >= b as a > b or a = b.
+Status DowngradeOrEqual(Downgraded& node) {
+  const Node old = node.node();
+  Graph& graph = node.graph;
+  const ValueId replaced = old.outputs[0];
+  const std::string name = graph.value(replaced).name;
+  auto add = [&](const char* op, std::vector<ValueId> inputs) -> Result<ValueId> {
+    KHEYA_ASSIGN_OR_RETURN(
+        const NodeId added,
+        graph.AddNode(
+            {.op = op, .inputs = std::move(inputs), .outputs = {graph.UniqueName(name)}}));
+    const ValueId output = graph.node(added).outputs[0];
+    graph.SetType(output, graph.value(replaced).type);
+    return output;
+  };
+  KHEYA_ASSIGN_OR_RETURN(const ValueId strict,
+                         add(old.op == "GreaterOrEqual" ? "Greater" : "Less", old.inputs));
+  KHEYA_ASSIGN_OR_RETURN(const ValueId equal, add("Equal", old.inputs));
+  KHEYA_ASSIGN_OR_RETURN(const ValueId either, add("Or", {strict, equal}));
+  graph.ReplaceUses(replaced, either);
+  return graph.RemoveNode(node.id);
+}
+
+Status DowngradePad(Downgraded& node) {
+  if (!node.HasInput(3)) return OkStatus();
+  const std::optional<int> rank = node.InputRank(0);
+  KHEYA_ASSIGN_OR_RETURN(const std::optional<std::vector<int64_t>> axes, node.TakeInts(3, "axes"));
+  KHEYA_ASSIGN_OR_RETURN(const std::optional<std::vector<int64_t>> pads, node.TakeInts(1, "pads"));
+  if (!rank || !pads || pads->size() != 2 * axes->size()) {
+    return UnimplementedError("the rank is not known, opset {} needs it for pads of all axes",
+                              node.opset);
+  }
+  std::vector<int64_t> all(2 * static_cast<size_t>(*rank), 0);
+  for (size_t i = 0; i < axes->size(); ++i) {
+    const int64_t axis = (*axes)[i] < 0 ? (*axes)[i] + *rank : (*axes)[i];
+    if (axis < 0 || axis >= *rank) return InvalidArgumentError("found axis {}", (*axes)[i]);
+    all[axis] = (*pads)[i];
+    all[*rank + axis] = (*pads)[axes->size() + i];
+  }
+  const ValueId constant =
+      node.graph.AddConstant(node.graph.UniqueName("pads"),
+                             Tensor::FromValues<int64_t>(Shape{static_cast<int64_t>(all.size())},
+                                                         std::span(std::as_const(all))));
+  node.graph.SetInput(node.id, 1, constant);
+  return OkStatus();
+}
+
+Status DowngradeQuantize(Downgraded& node) {
+  node.graph.RemoveAttribute(node.id, "axis");
+  if (node.InputRank(1) == 0) return OkStatus();
+  return UnimplementedError("opset {} has one scale for the whole tensor alone", node.opset);
+}
+
+// Opset 11 has no way to leave the region and the scales out.
+Status DowngradeResize(Downgraded& node) {
+  for (int input : {1, 2}) {
+    if (node.HasInput(static_cast<size_t>(input))) continue;
+    const ValueId empty =
+        node.graph.AddConstant(node.graph.UniqueName(input == 1 ? "roi" : "scales"),
+                               Tensor::FromValues<float>(Shape{0}, {}));
+    node.graph.SetInput(node.id, input, empty);
+  }
+  return OkStatus();
+}
+
+Status DowngradeRoiAlign(Downgraded& node) {
+  const std::string* mode = StringOf(node, "coordinate_transformation_mode");
+  if (mode != nullptr && *mode == "output_half_pixel") {
+    node.graph.RemoveAttribute(node.id, "coordinate_transformation_mode");
+    return OkStatus();
+  }
+  return UnimplementedError("opset {} has no coordinates of half pixels", node.opset);
+}
+
+// Before opset 13 the axes from `axis` on were one: the same for the last axis alone.
+Status DowngradeSoftmax(Downgraded& node) {
+  const int64_t axis = IntOf(node, "axis").value_or(-1);
+  const std::optional<int> rank = node.InputRank(0);
+  if (axis == -1 || (rank && axis == *rank - 1)) {
+    node.graph.SetAttribute(node.id, {"axis", axis});
+    return OkStatus();
+  }
+  return UnimplementedError("axis {} is not the last, as opset {} needs", axis, node.opset);
+}
+
+Status DowngradeSplit(Downgraded& node) {
+  node.graph.RemoveAttribute(node.id, "num_outputs");
+  if (!node.HasInput(1)) {
+    // Equal parts went without saying, unequal ones must be said.
+    const int64_t axis = IntOf(node, "axis").value_or(0);
+    const std::optional<int> rank = node.InputRank(0);
+    const auto parts = static_cast<int64_t>(node.node().outputs.size());
+    const int64_t place = rank && axis < 0 ? axis + *rank : axis;
+    const bool known = rank && place >= 0 && place < *rank;
+    const Dim dim = known ? (*node.graph.value(node.node().inputs[0]).type.shape)[place] : Dim();
+    if (dim.known() && dim.value() % parts == 0) return OkStatus();
+    return UnimplementedError("parts of unequal or unknown size need opset 18");
+  }
+  return node.opset < 13 ? node.InputToInts(1, "split") : OkStatus();
+}
+
+Status DowngradeUnwritable(Downgraded& node) {
+  return UnimplementedError("the operator means something else at opset {}", node.opset);
+}
+
+}  // namespace kheya::onnx

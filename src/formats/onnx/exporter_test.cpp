@@ -1,0 +1,192 @@
+// What ExportOnnx writes; the backend cases' round trips are in backend_cases_test.cpp.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "formats/formats.h"
+#include "formats/testing/temp_folder.h"
+#include "graph/text.h"
+#include "ops/infer.h"
+
+namespace kheya {
+namespace {
+
+using testing::HasSubstr;
+
+Graph Parsed(const char* text) {
+  Result<Graph> graph = ParseGraph(text);
+  EXPECT_TRUE(graph.ok()) << graph.status().message();
+  if (!graph.ok()) return Graph();
+  EXPECT_TRUE(InferTypes(*graph).ok());
+  return std::move(graph).value();
+}
+
+// The graph after it was written at an opset and read again, or the error of writing it.
+Result<Graph> Through(const char* text, int opset = kCanonicalOpset) {
+  KHEYA_ASSIGN_OR_RETURN(const std::string bytes, ExportOnnxBytes(Parsed(text), {.opset = opset}));
+  KHEYA_ASSIGN_OR_RETURN(Graph again, ImportOnnxBytes(std::as_bytes(std::span(bytes)), nullptr,
+                                                      ImportOptions(), nullptr));
+  KHEYA_RETURN_IF_ERROR(InferTypes(again));
+  again.declared_opsets.clear();
+  return again;
+}
+
+std::string TextThrough(const char* text, int opset = kCanonicalOpset) {
+  const Result<Graph> again = Through(text, opset);
+  return again.ok() ? PrintGraph(*again) : "error: " + again.status().message();
+}
+
+TEST(ExportOnnx, KeepsNamesOfOutputsThatAreOneValue) {
+  const Result<Graph> again = Through(R"(
+graph twice(x: float32[2]) -> (a = y, b = y, c = x, k = one) {
+  one: float32[1] = [1.0]
+  y = Relu(x)
+})");
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  std::vector<std::string> names;
+  for (const GraphOutput& output : again->outputs()) names.push_back(output.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"a", "b", "c", "k"}));
+}
+
+TEST(ExportOnnx, WritesWeightsApartAndAligned) {
+  test::TempFolder folder;
+  Graph graph("weights");
+  const ValueId x = graph.AddInput("x", ValueType::OfTensor(DType::kFloat32, SymbolicShape{300}));
+  Result<Tensor> a = Tensor::Zeros(DType::kFloat32, Shape{300});
+  Result<Tensor> b = Tensor::Zeros(DType::kFloat32, Shape{300});
+  a->mutable_data<float>()[299] = 3;
+  b->mutable_data<float>()[0] = 5;
+  Result<NodeId> node =
+      graph.AddNode({.op = "Sum",
+                     .inputs = {x, graph.AddConstant("a", *a), graph.AddConstant("b", *b)},
+                     .outputs = {"y"}});
+  graph.AddOutput("y", graph.node(*node).outputs[0]);
+  ASSERT_TRUE(InferTypes(graph).ok());
+  const std::string path = folder.path() + "/w.onnx";
+  ASSERT_TRUE(ExportOnnx(graph, path, {.external_data = true}).ok());
+  EXPECT_EQ(ReadFile(path + ".data")->size(), 4096 + 1200);
+  Result<ImportedModel> again = Import(path, ImportOptions());
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  ASSERT_TRUE(InferTypes(again->graph).ok());
+  again->graph.declared_opsets.clear();
+  EXPECT_EQ(PrintGraph(again->graph), PrintGraph(graph));
+}
+
+struct OlderCase {
+  const char* name;
+  int opset;
+  const char* text;      // the graph
+  const char* expected;  // nullptr: the same graph is read back; "reads: TEXT": one with TEXT;
+                         // else what is in the error
+};
+
+constexpr OlderCase kOlder[] = {
+    {"axes become an attribute", 12,
+     "graph g(x: float32[2,3]) -> (y) {\n  y/axes: int64[1] = [1]\n  y = Unsqueeze(x, y/axes)\n}",
+     nullptr},
+    {"axes of a reduction", 13,
+     "graph g(x: float32[2,3]) -> (y) {\n  y/axes: int64[1] = [1]\n"
+     "  y = ReduceMax(x, y/axes) {keepdims: 0}\n}",
+     nullptr},
+    {"computed axes", 12,
+     "graph g(x: float32[2,3], axes: int64[1]) -> (y) {\n  y = Unsqueeze(x, axes)\n}",
+     "'axes' is computed"},
+    {"a reduction over nothing", 12,
+     "graph g(x: float32[2,3]) -> (y) {\n  y = ReduceSum(x) {noop_with_empty_axes: 1}\n}",
+     "over no axis"},
+    {"softmax over the last axis", 11,
+     "graph g(x: float32[2,3]) -> (y) {\n  y = Softmax(x) {axis: -1}\n}", nullptr},
+    {"softmax over another axis", 11,
+     "graph g(x: float32[2,3]) -> (y) {\n  y = Softmax(x) {axis: 0}\n}", "axis 0 is not the last"},
+    {"split by sizes", 11,
+     "graph g(x: float32[4]) -> (y, z) {\n  y/split: int64[2] = [1, 3]\n"
+     "  y, z = Split(x, y/split)\n}",
+     nullptr},
+    {"split in equal parts", 13,
+     "graph g(x: float32[4]) -> (y, z) {\n  y, z = Split(x) {num_outputs: 2}\n}", nullptr},
+    {"split in unequal parts", 13,
+     "graph g(x: float32[5]) -> (y, z) {\n  y, z = Split(x) {num_outputs: 2}\n}",
+     "unequal or unknown"},
+    {"pads of some axes", 13,
+     "graph g(x: float32[2,3]) -> (y) {\n  pads: int64[2] = [1, 2]\n  axes: int64[1] = [-1]\n"
+     "  y = Pad(x, pads, _, axes)\n}",
+     "reads: int64[4] = [0, 1, 0, 2]"},
+    {"dropout's ratio", 11,
+     "graph g(x: float32[2]) -> (y) {\n  ratio: float32[] = [0.25]\n  y = Dropout(x, ratio)\n}",
+     "reads: Dropout(x)"},
+    {"an attribute of later that says what went without saying", 13,
+     "graph g(x: float32[2], s: int64[1]) -> (y) {\n  y = Reshape(x, s) {allowzero: 0}\n}",
+     "reads: Reshape(x, s)\n"},
+    {"an attribute of later that says more", 13,
+     "graph g(x: float32[2], s: int64[1]) -> (y) {\n  y = Reshape(x, s) {allowzero: 1}\n}",
+     "'allowzero'"},
+    {"an operator of later", 13,
+     "graph g(x: float32[2], w: float32[1]) -> (y) {\n  y = CumProd(x, w)\n}",
+     "has no such operator"},
+    {"gelu", 13, "graph g(x: float32[2]) -> (y) {\n  y = Gelu(x)\n}", "reads: Erf("},
+    {"gelu by tanh", 13,
+     "graph g(x: float32[2]) -> (y) {\n  y = Gelu(x) {approximate: \"tanh\"}\n}", "reads: Tanh("},
+    {"layer normalization", 13,
+     "graph g(x: float32[2,3], s: float32[3]) -> (y) {\n  y = LayerNormalization(x, s)\n}",
+     "reads: ReduceMean("},
+    {"RMS normalization where axes are an input", 18,
+     "graph g(x: float32[2,3], s: float32[3]) -> (y) {\n  y = RMSNormalization(x, s)\n}",
+     "reads: ReduceMean("},
+    {"layer normalization and its mean", 13,
+     "graph g(x: float32[2,3], s: float32[3]) -> (y, m) {\n"
+     "  y, m = LayerNormalization(x, s)\n}",
+     "more than one output"},
+    {"a type of later", 13, "graph g(x: float32[2]) -> (y) {\n  y = Cast(x) {to: 17}\n}",
+     "float8e4m3fn"},
+    {"a type of an input of later", 12, "graph g(x: bfloat16[2]) -> (y) {\n  y = Relu(x)\n}",
+     "bfloat16[2]"},
+    {"scales of channels", 12,
+     "graph g(x: float32[2,3], s: float32[3], z: uint8[3]) -> (y) {\n"
+     "  y = QuantizeLinear(x, s, z) {axis: 1}\n}",
+     "one scale"},
+    {"samples of volumes", 16,
+     "graph g(x: float32[1,1,2,2,2], grid: float32[1,2,2,2,3]) -> (y) {\n"
+     "  y = GridSample(x, grid)\n}",
+     "rank 4"},
+    {"a meaning of later", 20,
+     "graph g(x: float32[1,4,2], s: float32[4], b: float32[4]) -> (y) {\n"
+     "  y = GroupNormalization(x, s, b) {num_groups: 2}\n}",
+     "means something else"},
+    {"an operator that nobody knows", 26, "graph g(x: float32[2]) -> (y) {\n  y = Frobnicate(x)\n}",
+     "no such operator"},
+    {"an operator of Kheya's own", 26,
+     "graph g(x: float32[2]) -> (y) {\n  y = kheya::FusedConv(x)\n}", "Kheya's own"},
+};
+
+TEST(ExportOnnx, WritesOlderOpsets) {
+  for (const OlderCase& one : kOlder) {
+    SCOPED_TRACE(one.name);
+    const std::string found = TextThrough(one.text, one.opset);
+    if (one.expected == nullptr) {
+      EXPECT_EQ(found, PrintGraph(Parsed(one.text)));
+    } else if (std::string_view(one.expected).starts_with("reads: ")) {
+      EXPECT_THAT(found, HasSubstr(one.expected + 7));
+    } else {
+      EXPECT_THAT(found, HasSubstr("error"));
+      EXPECT_THAT(found, HasSubstr(one.expected));
+    }
+  }
+}
+
+TEST(ExportOnnx, WritesOrEqualAsTwo) {
+  const std::string text = TextThrough(
+      "graph g(a: float32[2], b: float32[2]) -> (y) {\n  y = GreaterOrEqual(a, b)\n}", 11);
+  EXPECT_THAT(text, HasSubstr("Greater(a, b)"));
+  EXPECT_THAT(text, HasSubstr("Equal(a, b)"));
+  EXPECT_THAT(text, HasSubstr("Or("));
+}
+
+TEST(ExportOnnx, RefusesOpsetsItCannotWrite) {
+  for (int opset : {0, 10, 27}) {
+    EXPECT_THAT(TextThrough("graph g(x: float32[2]) -> (y) {\n  y = Relu(x)\n}", opset),
+                HasSubstr("expected 11 to 26"));
+  }
+}
+
+}  // namespace
+}  // namespace kheya
