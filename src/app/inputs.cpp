@@ -130,7 +130,9 @@ class InputReader {
       return SetJson(index, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     }
     return InvalidArgumentError(
-        "found an unknown kind of file, expected .npy, .npz, .pb, .json, JPEG, PNG or WebP");
+        "found an unknown kind of file, expected .npy, .npz, .pb, .json or a picture (JPEG, PNG, "
+        "WebP, "
+        "BMP, PNM, TIFF, JPEG 2000)");
   }
 
   Status AddNpz(const std::string& name, std::span<const std::byte> bytes) {

@@ -165,7 +165,7 @@ CommandBody DefineRun(CLI::App& app) {
   auto* input =
       app.add_option("--input", options->inputs,
                      "JSON, @FILE, NAME=JSON or NAME=@FILE; may be repeated. Files: .npy, "
-                     ".npz, .pb, .json, JPEG, PNG, WebP");
+                     ".npz, .pb, .json, a picture (JPEG, PNG, WebP, BMP, PNM, TIFF, JPEG 2000)");
   input->allow_extra_args(false);
   app.add_option("--random", options->random_seed, "Make the inputs up, from this seed")
       ->excludes(input)

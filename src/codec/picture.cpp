@@ -18,9 +18,14 @@ struct FormatRow {
   DecoderResult (*open)(Bytes);
 };
 
+// In the order of PictureFormat.
 constexpr FormatRow kFormats[] = {{PictureFormat::kJpeg, "JPEG", OpenJpeg},
                                   {PictureFormat::kPng, "PNG", OpenPng},
-                                  {PictureFormat::kWebp, "WebP", OpenWebp}};
+                                  {PictureFormat::kWebp, "WebP", OpenWebp},
+                                  {PictureFormat::kBmp, "BMP", OpenBmp},
+                                  {PictureFormat::kPnm, "PNM", OpenPnm},
+                                  {PictureFormat::kTiff, "TIFF", OpenTiff},
+                                  {PictureFormat::kJpeg2000, "JPEG 2000", OpenJpeg2000}};
 
 const FormatRow& RowOf(PictureFormat format) { return kFormats[static_cast<int>(format)]; }
 
@@ -28,8 +33,8 @@ Result<const FormatRow*> FindRow(Bytes bytes) {
   const std::optional<PictureFormat> format = SniffPicture(bytes);
   if (!format) {
     return InvalidArgumentError(
-        "found {} bytes of something else, expected a JPEG, PNG or WebP "
-        "picture",
+        "found {} bytes of something else, expected a picture: JPEG, PNG, WebP, BMP, PNM, TIFF or "
+        "JPEG 2000",
         bytes.size());
   }
   return &RowOf(*format);
@@ -91,7 +96,7 @@ void Orient(const uint8_t* in, int64_t width, int64_t height, int channels,
 }
 
 Result<Tensor> Decode(PictureDecoder* decoder, int channels, const PictureLimits& limits,
-                      const std::shared_ptr<MemoryBudget>& budget) {
+                      const std::shared_ptr<MemoryBudget>& budget, bool upright) {
   KHEYA_RETURN_IF_ERROR(CheckLimits(*decoder, limits));
   const int64_t width = decoder->width(), height = decoder->height();
   KHEYA_ASSIGN_OR_RETURN(
@@ -105,7 +110,7 @@ Result<Tensor> Decode(PictureDecoder* decoder, int channels, const PictureLimits
                converted.mutable_data<uint8_t>().data(), channels, height * width);
     stored = std::move(converted);
   }
-  if (decoder->orientation() == 1) return stored;
+  if (!upright || decoder->orientation() == 1) return stored;
   const Placement placement = PlacementOf(decoder->orientation());
   const Shape shape = placement.swap ? Shape{width, height, channels} : stored.shape();
   KHEYA_ASSIGN_OR_RETURN(Tensor shown, Tensor::Allocate(DType::kUint8, shape, budget));
@@ -125,6 +130,18 @@ std::optional<PictureFormat> SniffPicture(Bytes bytes) {
   if (text.starts_with("RIFF") && text.size() >= 12 && text.substr(8, 4) == "WEBP") {
     return PictureFormat::kWebp;
   }
+  if (text.starts_with("BM") && text.size() >= 26) return PictureFormat::kBmp;
+  if (text.size() >= 3 && text[0] == 'P' && text[1] >= '1' && text[1] <= '7' &&
+      (text[2] == '#' || text[2] == ' ' || (text[2] >= '\t' && text[2] <= '\r'))) {
+    return PictureFormat::kPnm;
+  }
+  using namespace std::string_view_literals;
+  for (std::string_view magic : {"II*\0"sv, "MM\0*"sv, "II+\0"sv, "MM\0+"sv}) {
+    if (text.starts_with(magic)) return PictureFormat::kTiff;
+  }
+  if (text.starts_with("\0\0\0\x0cjP  \r\n\x87\n"sv) || text.starts_with("\xff\x4f\xff\x51")) {
+    return PictureFormat::kJpeg2000;
+  }
   return std::nullopt;
 }
 
@@ -136,14 +153,15 @@ Result<PictureInfo> ReadPictureInfo(Bytes bytes) {
 }
 
 Result<Tensor> DecodePicture(Bytes bytes, int channels, const PictureLimits& limits,
-                             const std::shared_ptr<MemoryBudget>& budget) {
+                             const std::shared_ptr<MemoryBudget>& budget, bool upright) {
   if (channels != 1 && channels != 3) {
     return InvalidArgumentError("found {} channels, expected 1 or 3", channels);
   }
   KHEYA_ASSIGN_OR_RETURN(const FormatRow* row, FindRow(bytes));
   DecoderResult decoder = row->open(bytes);
   if (!decoder.ok()) return std::move(decoder).status().WithContext("{} picture", row->name);
-  return Decode(decoder->get(), channels, limits, budget).WithContext("{} picture", row->name);
+  return Decode(decoder->get(), channels, limits, budget, upright)
+      .WithContext("{} picture", row->name);
 }
 
 }  // namespace kheya

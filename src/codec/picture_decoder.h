@@ -32,8 +32,12 @@ class PictureDecoder {
 
 // The bytes must outlive the decoder.
 using DecoderResult = Result<std::unique_ptr<PictureDecoder>>;
+DecoderResult OpenBmp(std::span<const std::byte> bytes);
 DecoderResult OpenJpeg(std::span<const std::byte> bytes);
+DecoderResult OpenJpeg2000(std::span<const std::byte> bytes);
 DecoderResult OpenPng(std::span<const std::byte> bytes);
+DecoderResult OpenPnm(std::span<const std::byte> bytes);
+DecoderResult OpenTiff(std::span<const std::byte> bytes);
 DecoderResult OpenWebp(std::span<const std::byte> bytes);
 
 // The orientation in the payload of a JPEG's APP1 segment; 1 when there is none.

@@ -30,7 +30,7 @@ Shape PictureShape(const ModelSpec& spec, int64_t picture_height, int64_t pictur
 Status PreprocessPicture(const ModelSpec& spec, const TensorView& picture, void* out,
                          const std::shared_ptr<MemoryBudget>& budget = nullptr);
 
-// Decodes a JPEG, PNG or WebP file and preprocesses it into a tensor with a batch axis of 1.
+// Decodes a picture (codec/picture.h) and preprocesses it into a tensor with a batch axis of 1.
 Result<Tensor> PictureToTensor(const ModelSpec& spec, std::span<const std::byte> file,
                                const std::shared_ptr<MemoryBudget>& budget = nullptr);
 

@@ -10,7 +10,7 @@
 
 namespace kheya {
 
-// Decodes a JPEG, PNG or WebP body (by its content, not by its type), prepares it as the model's
+// Decodes a picture (codec/picture.h; by its content, not by its type), prepares it as the model's
 // spec says and answers {"prediction": [[...]], "label": "...", "top": [{"index", "score",
 // "label"}]}. "top" holds the best five classes, with scores as the spec's postprocessing says; it
 // is there for outputs of class scores alone, and labels where the spec has them.
