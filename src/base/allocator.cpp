@@ -67,6 +67,19 @@ const std::shared_ptr<MemoryBudget>& ProcessBudget() {
   return *budget;
 }
 
+Result<Reservation> Reservation::Take(std::shared_ptr<MemoryBudget> budget, uint64_t bytes) {
+  if (!budget) budget = ProcessBudget();
+  KHEYA_RETURN_IF_ERROR(budget->Reserve(bytes));
+  return Reservation(std::move(budget), bytes);
+}
+
+Reservation::Reservation(Reservation&& other) noexcept
+    : budget_(std::exchange(other.budget_, nullptr)), bytes_(other.bytes_) {}
+
+Reservation::~Reservation() {
+  if (budget_ != nullptr) budget_->Release(bytes_);
+}
+
 Result<Buffer> Buffer::Allocate(size_t bytes, std::shared_ptr<MemoryBudget> budget) {
   if (!budget) budget = ProcessBudget();
   size_t block = 0;

@@ -45,6 +45,23 @@ class MemoryBudget {
 // The budget of the whole process: the smaller of the cgroup's limit and physical memory.
 const std::shared_ptr<MemoryBudget>& ProcessBudget();
 
+// Bytes of a budget for as long as this lives: for memory that containers allocate. Move-only.
+class Reservation {
+ public:
+  // `budget` null: ProcessBudget(). ResourceExhausted when it refuses.
+  static Result<Reservation> Take(std::shared_ptr<MemoryBudget> budget, uint64_t bytes);
+  Reservation(Reservation&& other) noexcept;
+  Reservation& operator=(Reservation&&) = delete;
+  ~Reservation();
+
+ private:
+  Reservation(std::shared_ptr<MemoryBudget> budget, uint64_t bytes)
+      : budget_(std::move(budget)), bytes_(bytes) {}
+
+  std::shared_ptr<MemoryBudget> budget_;  // null: moved from
+  uint64_t bytes_;
+};
+
 // An owned block. Move-only; frees and releases its budget at the end.
 class Buffer {
  public:

@@ -12,6 +12,18 @@ namespace {
 
 using ::testing::HasSubstr;
 
+TEST(Reservation, GivesBackWhatItTook) {
+  auto budget = std::make_shared<MemoryBudget>("small", 100);
+  {
+    Result<Reservation> taken = Reservation::Take(budget, 80);
+    ASSERT_TRUE(taken.ok());
+    const Reservation moved = std::move(taken).value();
+    EXPECT_EQ(budget->used_bytes(), 80u);
+    EXPECT_EQ(Reservation::Take(budget, 21).status().code(), StatusCode::kResourceExhausted);
+  }
+  EXPECT_EQ(budget->used_bytes(), 0u);
+}
+
 TEST(BufferTest, IsAlignedAndHasAZeroedTail) {
   for (const size_t size : {0, 1, 63, 64, 65, 1000, 4096, 100003}) {
     Result<Buffer> buffer = Buffer::Allocate(size);

@@ -10,6 +10,7 @@
 #include "ops/infer.h"
 #include "ops/op.h"
 #include "ops/testing/case_file.h"
+#include "ops/testing/op_fuzz.h"
 #include "ops/verify_model.h"
 #include "tensor/tolerance.h"
 
@@ -23,15 +24,7 @@ using test::TypedOperand;
 
 const std::string kFolder = std::string(KHEYA_SOURCE_DIR) + "/tests/cases/ops/";
 
-// The file of an operator's cases below kFolder.
-std::string FileOf(const OpDef& op) {
-  const std::string domain = op.domain;
-  const char* folder = domain == "ai.onnx.ml"                 ? "ml/"
-                       : domain == "com.microsoft"            ? "microsoft/"
-                       : domain == "ai.onnx.preview.training" ? "training/"
-                                                              : "";
-  return folder + std::string(op.name) + ".json";
-}
+std::string FileOf(const OpDef& op) { return test::CaseFileOf(op); }
 
 // A graph of one node.
 struct OneNode {

@@ -171,6 +171,12 @@ Status EvaluateMultinomial(EvalContext& context) {
   KHEYA_ASSIGN_OR_RETURN(const int64_t samples, SampleSize(context.attributes()));
   KHEYA_ASSIGN_OR_RETURN(const std::vector<double> logits, kernels::NumbersOf(input.view()));
   KHEYA_ASSIGN_OR_RETURN(const Shape shape, Shape::Create(std::vector{in[0], samples}));
+  for (int64_t r = 0; r < in[0]; ++r) {
+    const double sum = CumulativeWeights(std::span(logits).subspan(r * in[1], in[1])).back();
+    if (std::isfinite(sum) && sum > 0) continue;
+    return InvalidArgumentError("row {} is not of logarithms of probabilities: found a NaN, an "
+                                "infinity, or nothing over -infinity", r);
+  }
   kernels::RandomNumbers numbers = NumbersFor(context);
   std::vector<double> sums;
   int64_t row = -1;

@@ -44,6 +44,10 @@ Status CheckLength(int64_t length) {
                               kMaxLength);
 }
 
+Result<Reservation> TransformMemory(const EvalContext& context, int64_t length) {
+  return Reservation::Take(context.budget(), kernels::FourierTransform::MemoryBytes(length));
+}
+
 Result<int> SignalAxis(int64_t wanted, int rank) {
   KHEYA_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(wanted, rank));
   if (axis != rank - 1) return axis;
@@ -89,6 +93,7 @@ Result<kernels::DftParams> DftParamsOf(const EvalContext& context, int axis) {
     KHEYA_ASSIGN_OR_RETURN(params.size, IntScalarInput(context, 1));
   }
   KHEYA_RETURN_IF_ERROR(CheckLength(params.size));
+  params.check_alive = [&context] { return context.CheckAlive(); };
   if (onesided && !params.inverse && params.in_parts != 1) {
     return InvalidArgumentError("found complex numbers, expected real ones for onesided");
   }
@@ -115,6 +120,7 @@ Status EvaluateDft(EvalContext& context) {
   KHEYA_ASSIGN_OR_RETURN(const Shape shape, Shape::Create(dims));
   KHEYA_ASSIGN_OR_RETURN(WideOutput y,
                          WideOutput::Create(context, 0, context.input(0).dtype(), shape));
+  KHEYA_ASSIGN_OR_RETURN(const Reservation scratch, TransformMemory(context, params.size));
   KHEYA_RETURN_IF_ERROR(kernels::Dft(params, x.view(), y.view()));
   return y.Finish();
 }
@@ -129,7 +135,9 @@ Status InferStft(InferContext& context) {
   const SymbolicShape* window = context.input_shape(2);
   Dim length = signal != nullptr && signal->size() == 3 ? (*signal)[1] : Dim();
   Dim frame = length;
-  if (window != nullptr && window->size() == 1) frame = (*window)[0];
+  if (context.has_input(2)) {
+    frame = window != nullptr && window->size() == 1 ? (*window)[0] : Dim();
+  }
   if (context.has_input(3)) frame = ScalarElement(context, 3);
   const Dim step = ScalarElement(context, 1);
   Dim frames;
@@ -169,6 +177,7 @@ Result<kernels::StftParams> StftParamsOf(const EvalContext& context) {
     return InvalidArgumentError("found complex numbers, expected real ones for onesided");
   }
   params.bins = onesided ? params.frame_length / 2 + 1 : params.frame_length;
+  params.check_alive = [&context] { return context.CheckAlive(); };
   return params;
 }
 
@@ -183,6 +192,7 @@ Status EvaluateStft(EvalContext& context) {
                                                 params.batch, params.frames, params.bins, 2}));
   KHEYA_ASSIGN_OR_RETURN(WideOutput y,
                          WideOutput::Create(context, 0, context.input(0).dtype(), shape));
+  KHEYA_ASSIGN_OR_RETURN(const Reservation scratch, TransformMemory(context, params.frame_length));
   KHEYA_RETURN_IF_ERROR(kernels::Stft(params, x.view(), window, y.view()));
   return y.Finish();
 }
@@ -200,6 +210,10 @@ Status GiveNumbers(EvalContext& context, const Shape& shape, const std::vector<d
   return kernels::Cast({DType::kFloat64, shape, numbers.data()}, out);
 }
 
+Result<Reservation> DoublesMemory(const EvalContext& context, int64_t count) {
+  return Reservation::Take(context.budget(), static_cast<uint64_t>(count) * sizeof(double));
+}
+
 Status InferWindow(InferContext& context) {
   KHEYA_ASSIGN_OR_RETURN(const DType dtype, OutputType(context.attributes()));
   return context.SetOutput(0, dtype, SymbolicShape{ScalarElement(context, 0)});
@@ -212,6 +226,7 @@ Status EvaluateWindow(EvalContext& context) {
     return InvalidArgumentError("found a window of {} places, expected 0 to {}", size, kMaxLength);
   }
   const bool periodic = context.attributes().Int("periodic", 1) != 0;
+  KHEYA_ASSIGN_OR_RETURN(const Reservation scratch, DoublesMemory(context, size));
   return GiveNumbers(context, Shape{size}, kernels::MakeWindow(kind, size, periodic));
 }
 
@@ -249,6 +264,7 @@ Status EvaluateMel(EvalContext& context) {
     return ResourceExhaustedError("found a matrix {}, expected at most {} elements",
                                   shape.ToString(), kMaxLength);
   }
+  KHEYA_ASSIGN_OR_RETURN(const Reservation scratch, DoublesMemory(context, shape.num_elements()));
   KHEYA_ASSIGN_OR_RETURN(const std::vector<double> weights, kernels::MelWeights(params));
   return GiveNumbers(context, shape, weights);
 }

@@ -112,8 +112,8 @@ class Pool {
 // Calls count(gram) for each gram of the pool in a row of tokens, at every distance up to the
 // skips.
 template <typename Token, typename Count>
-void CountGrams(const Pool<Token>& pool, const GramLengths& lengths, std::span<const Token> row,
-                Count count) {
+Status CountGrams(const EvalContext& context, const Pool<Token>& pool, const GramLengths& lengths,
+                  std::span<const Token> row, Count count) {
   const auto size = static_cast<int64_t>(row.size());
   std::vector<Token> gram;
   for (int64_t length = lengths.least; length <= std::min(lengths.most, size); ++length) {
@@ -121,6 +121,7 @@ void CountGrams(const Pool<Token>& pool, const GramLengths& lengths, std::span<c
     const int64_t steps = length == 1 ? 1 : lengths.skips + 1;
     for (int64_t step = 1; step <= steps; ++step) {
       if (length > 1 && step > (size - 1) / (length - 1)) break;
+      KHEYA_RETURN_IF_ERROR(context.CheckAlive());
       for (int64_t start = 0; start + (length - 1) * step < size; ++start) {
         gram.clear();
         for (int64_t i = 0; i < length; ++i) gram.push_back(row[start + i * step]);
@@ -128,6 +129,7 @@ void CountGrams(const Pool<Token>& pool, const GramLengths& lengths, std::span<c
       }
     }
   }
+  return OkStatus();
 }
 
 enum class Mode : uint8_t { kTf, kIdf, kTfIdf };
@@ -165,10 +167,10 @@ Status Vectorize(EvalContext& context, const std::vector<Token>& pool_tokens,
   const int64_t rows = x.rank() == 2 ? x[0] : 1;
   std::vector<float> counts(indexes.size());
   for (int64_t row = 0; row < rows; ++row) {
-    KHEYA_RETURN_IF_ERROR(context.CheckAlive());
     std::ranges::fill(counts, 0.0f);
-    CountGrams(pool, lengths, tokens.subspan(row * length, length),
-               [&](size_t gram) { ++counts[gram]; });
+    KHEYA_RETURN_IF_ERROR(CountGrams(context, pool, lengths,
+                                     tokens.subspan(row * length, length),
+                                     [&](size_t gram) { ++counts[gram]; }));
     const std::span<float> out = y.as<float>().subspan(row * columns, columns);
     std::ranges::fill(out, 0.0f);
     for (size_t gram = 0; gram < counts.size(); ++gram) {

@@ -138,10 +138,10 @@ Pixels PixelsOf(double from, double to, double scale, int64_t bin, int64_t bins,
   const double start = std::round(from * scale);
   const double length = std::max(std::round(to * scale) - start + 1, 1.0);
   const double step = length / static_cast<double>(bins);
+  // A NaN, of infinite regions, becomes 0.
   const auto clamp = [&](double value) {
-    return static_cast<int64_t>(std::clamp(value, 0.0, static_cast<double>(size)));
+    return value > 0 ? static_cast<int64_t>(std::min(value, static_cast<double>(size))) : 0;
   };
-  if (std::isnan(start) || std::isnan(step)) return {};
   return {clamp(start + std::floor(static_cast<double>(bin) * step)),
           clamp(start + std::ceil(static_cast<double>(bin + 1) * step))};
 }

@@ -40,12 +40,13 @@ Complex ElementOf(const T* x, int64_t parts) {
 }
 
 template <typename T>
-void DftTyped(const DftParams& p, const T* x, T* y) {
+Status DftTyped(const DftParams& p, const T* x, T* y) {
   FourierTransform transform(p.size, p.inverse);
   std::vector<Complex> row(static_cast<size_t>(p.size));
   const int64_t given = std::min(p.in_places, p.half_input ? p.size / 2 + 1 : p.size);
   for (int64_t o = 0; o < p.outer; ++o) {
     for (int64_t i = 0; i < p.inner; ++i) {
+      if (p.check_alive) KHEYA_RETURN_IF_ERROR(p.check_alive());
       std::ranges::fill(row, Complex());
       for (int64_t n = 0; n < given; ++n) {
         row[n] = ElementOf(x + ((o * p.in_places + n) * p.inner + i) * p.in_parts, p.in_parts);
@@ -64,14 +65,16 @@ void DftTyped(const DftParams& p, const T* x, T* y) {
       }
     }
   }
+  return OkStatus();
 }
 
 template <typename T>
-void StftTyped(const StftParams& p, const T* x, std::span<const double> window, T* y) {
+Status StftTyped(const StftParams& p, const T* x, std::span<const double> window, T* y) {
   FourierTransform transform(p.frame_length, false);
   std::vector<Complex> frame(static_cast<size_t>(p.frame_length));
   for (int64_t b = 0; b < p.batch; ++b) {
     for (int64_t f = 0; f < p.frames; ++f) {
+      if (p.check_alive) KHEYA_RETURN_IF_ERROR(p.check_alive());
       for (int64_t n = 0; n < p.frame_length; ++n) {
         frame[n] = ElementOf(x + (b * p.length + f * p.step + n) * p.parts, p.parts);
         if (!window.empty()) frame[n] *= window[n];
@@ -83,6 +86,7 @@ void StftTyped(const StftParams& p, const T* x, std::span<const double> window, 
       }
     }
   }
+  return OkStatus();
 }
 
 }  // namespace
@@ -108,6 +112,14 @@ FourierTransform::FourierTransform(int64_t size, bool inverse) : size_(size), in
   }
   PowerOfTwo(filter_, roots_);
   scratch_.resize(filter_.size());
+}
+
+uint64_t FourierTransform::MemoryBytes(int64_t size) {
+  constexpr uint64_t kBytes = sizeof(Complexes::value_type);
+  const auto places = static_cast<uint64_t>(size);
+  // The row and the roots; then the chirp, and the filter and scratch of the padded size.
+  if (std::has_single_bit(places)) return 2 * places * kBytes;
+  return (2 * places + 3 * std::bit_ceil(2 * places - 1)) * kBytes;
 }
 
 void FourierTransform::PowerOfTwo(std::span<std::complex<double>> x, const Complexes& roots) {
@@ -144,16 +156,20 @@ void FourierTransform::Run(std::span<std::complex<double>> x) {
 }
 
 Status Dft(const DftParams& params, const TensorView& x, const MutableTensorView& y) {
-  return CallWithFloatType(x.dtype, [&]<typename T>(const T&) {
-    DftTyped(params, static_cast<const T*>(x.data), static_cast<T*>(y.data));
-  });
+  Status status;
+  KHEYA_RETURN_IF_ERROR(CallWithFloatType(x.dtype, [&]<typename T>(const T&) {
+    status = DftTyped(params, static_cast<const T*>(x.data), static_cast<T*>(y.data));
+  }));
+  return status;
 }
 
 Status Stft(const StftParams& params, const TensorView& x, std::span<const double> window,
             const MutableTensorView& y) {
-  return CallWithFloatType(x.dtype, [&]<typename T>(const T&) {
-    StftTyped(params, static_cast<const T*>(x.data), window, static_cast<T*>(y.data));
-  });
+  Status status;
+  KHEYA_RETURN_IF_ERROR(CallWithFloatType(x.dtype, [&]<typename T>(const T&) {
+    status = StftTyped(params, static_cast<const T*>(x.data), window, static_cast<T*>(y.data));
+  }));
+  return status;
 }
 
 std::vector<double> MakeWindow(WindowKind kind, int64_t size, bool periodic) {

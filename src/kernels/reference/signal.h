@@ -4,6 +4,7 @@
 
 #include <complex>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -19,6 +20,8 @@ class FourierTransform {
  public:
   FourierTransform(int64_t size, bool inverse);
   int64_t size() const { return size_; }
+  // Bytes that a transform of this size and a row of it take, at most.
+  static uint64_t MemoryBytes(int64_t size);
   void Run(std::span<std::complex<double>> x);
 
  private:
@@ -45,6 +48,7 @@ struct DftParams {
   bool inverse = false;
   // x holds the first size / 2 + 1 places of a transform of real numbers.
   bool half_input = false;
+  std::function<Status()> check_alive;  // asked before each transform
 };
 // x [outer, in_places, inner, in_parts], y [outer, out_places, inner, out_parts]; float32 or
 // float64.
@@ -58,6 +62,7 @@ struct StftParams {
   int64_t frame_length = 0;
   int64_t step = 1;
   int64_t bins = 0;  // the first of frame_length
+  std::function<Status()> check_alive;
 };
 // y [batch, frames, bins, 2]: the transform of each frame of x [batch, length, parts] times the
 // window (empty: ones).

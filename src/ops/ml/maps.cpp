@@ -94,6 +94,9 @@ Status EvaluateCastMap(EvalContext& context) {
 
 Status InferDict(InferContext& context) {
   const AttributeReader attributes = context.attributes();
+  if (attributes.Has("int64_vocabulary") && attributes.Has("string_vocabulary")) {
+    return InvalidArgumentError("found a vocabulary of integers and one of strings, expected one");
+  }
   const size_t size = std::max(attributes.Ints("int64_vocabulary").size(),
                                attributes.Strings("string_vocabulary").size());
   const ValueType& type = context.input_type(0);
