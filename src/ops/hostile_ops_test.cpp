@@ -1,5 +1,5 @@
-// Every operator on cases that were changed at random. KHEYA_FUZZ_ROUNDS and KHEYA_FUZZ_SEED ask for
-// more of them, or others; fuzz/fuzz_ops.cpp looks on.
+// Every operator on cases that were changed at random. KHEYA_FUZZ_ROUNDS and KHEYA_FUZZ_SEED ask
+// for more of them, or others; fuzz/fuzz_ops.cpp looks on.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -34,7 +34,8 @@ Result<std::shared_ptr<Graph>> BodyOf(const AttributeReader& attributes, const N
   }
   for (size_t i = kFirstCarried; i < node.inputs.size(); ++i) {
     if (node.inputs[i].valid()) continue;
-    return InvalidArgumentError("found no input {}, expected the first value of what is carried", i);
+    return InvalidArgumentError("found no input {}, expected the first value of what is carried",
+                                i);
   }
   KHEYA_RETURN_IF_ERROR(
       CheckSubgraph(*body, "body", kFirstCarried + NumCarried(node), node.outputs.size() + 1));

@@ -174,8 +174,10 @@ Status EvaluateMultinomial(EvalContext& context) {
   for (int64_t r = 0; r < in[0]; ++r) {
     const double sum = CumulativeWeights(std::span(logits).subspan(r * in[1], in[1])).back();
     if (std::isfinite(sum) && sum > 0) continue;
-    return InvalidArgumentError("row {} is not of logarithms of probabilities: found a NaN, an "
-                                "infinity, or nothing over -infinity", r);
+    return InvalidArgumentError(
+        "row {} is not of logarithms of probabilities: found a NaN, an "
+        "infinity, or nothing over -infinity",
+        r);
   }
   kernels::RandomNumbers numbers = NumbersFor(context);
   std::vector<double> sums;

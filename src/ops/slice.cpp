@@ -77,7 +77,8 @@ Result<Dim> SlicedDim(const Dim& start, const Dim& end, const Dim& step, const D
     return reversed ? size : Dim();
   }
   // A size that is not known may end before a known end does; it is taken to be at least 1.
-  const bool may_end = end.known() && end.value() > 1 && end.value() < std::numeric_limits<int32_t>::max();
+  const bool may_end =
+      end.known() && end.value() > 1 && end.value() < std::numeric_limits<int32_t>::max();
   if (may_end && start.known() && start.value() >= 0 && !size.known()) return Dim();
   const Dim width = SymbolicBound(end, size) - SymbolicBound(start, size);
   if (width.known() && width.value() <= 0) return Dim();

@@ -168,8 +168,7 @@ Status Vectorize(EvalContext& context, const std::vector<Token>& pool_tokens,
   std::vector<float> counts(indexes.size());
   for (int64_t row = 0; row < rows; ++row) {
     std::ranges::fill(counts, 0.0f);
-    KHEYA_RETURN_IF_ERROR(CountGrams(context, pool, lengths,
-                                     tokens.subspan(row * length, length),
+    KHEYA_RETURN_IF_ERROR(CountGrams(context, pool, lengths, tokens.subspan(row * length, length),
                                      [&](size_t gram) { ++counts[gram]; }));
     const std::span<float> out = y.as<float>().subspan(row * columns, columns);
     std::ranges::fill(out, 0.0f);

@@ -23,31 +23,56 @@ T OneOf(const T (&values)[count], const Choose& choose) {
 }
 
 int64_t AnyInt(const Choose& choose) {
-  constexpr int64_t kInts[] = {0, 1, -1, 2, -2, 3, 4, 5, 7, 8, 16, 17, 64, 255, 256, 1 << 20,
-                               int64_t{1} << 31, int64_t{1} << 40,
+  constexpr int64_t kInts[] = {0,
+                               1,
+                               -1,
+                               2,
+                               -2,
+                               3,
+                               4,
+                               5,
+                               7,
+                               8,
+                               16,
+                               17,
+                               64,
+                               255,
+                               256,
+                               1 << 20,
+                               int64_t{1} << 31,
+                               int64_t{1} << 40,
                                std::numeric_limits<int64_t>::max(),
                                std::numeric_limits<int64_t>::min()};
   return OneOf(kInts, choose);
 }
 
 float AnyFloat(const Choose& choose) {
-  constexpr float kFloats[] = {0, 1, -1, 0.5f, 2, 1e-30f, 1e30f, -1e30f, 3.5f,
+  constexpr float kFloats[] = {0,
+                               1,
+                               -1,
+                               0.5f,
+                               2,
+                               1e-30f,
+                               1e30f,
+                               -1e30f,
+                               3.5f,
                                std::numeric_limits<float>::infinity(),
                                std::numeric_limits<float>::quiet_NaN()};
   return OneOf(kFloats, choose);
 }
 
 std::string AnyString(const Choose& choose) {
-  static const std::string kStrings[] = {"", "a", "b", "linear", "SUM", "\xff\xfe", "none", "[",
-                                         "abc abc", "tanh", "reflect", "floor", "..., ij -> k"};
+  static const std::string kStrings[] = {"",         "a",     "b",           "linear",  "SUM",
+                                         "\xff\xfe", "none",  "[",           "abc abc", "tanh",
+                                         "reflect",  "floor", "..., ij -> k"};
   return kStrings[choose(std::size(kStrings))];
 }
 
 DType AnyDType(const Choose& choose) {
-  constexpr DType kTypes[] = {DType::kFloat32, DType::kFloat64, DType::kFloat16, DType::kBFloat16,
-                              DType::kInt8,    DType::kUint8,   DType::kInt32,   DType::kInt64,
-                              DType::kBool,    DType::kString,  DType::kInt4,    DType::kUint2,
-                              DType::kUint64,  DType::kFloat8E4M3FN, DType::kComplex64};
+  constexpr DType kTypes[] = {
+      DType::kFloat32, DType::kFloat64, DType::kFloat16, DType::kBFloat16,     DType::kInt8,
+      DType::kUint8,   DType::kInt32,   DType::kInt64,   DType::kBool,         DType::kString,
+      DType::kInt4,    DType::kUint2,   DType::kUint64,  DType::kFloat8E4M3FN, DType::kComplex64};
   return OneOf(kTypes, choose);
 }
 
@@ -107,8 +132,9 @@ void SetElement(Tensor& tensor, const Choose& choose) {
       tensor.mutable_data<bool>()[at] = choose(2) == 1;
       return;
     default:
-      static_cast<std::byte*>(tensor.mutable_view().data)[choose(
-          static_cast<uint32_t>(tensor.num_bytes()))] = static_cast<std::byte>(choose(256));
+      static_cast<std::byte*>(
+          tensor.mutable_view().data)[choose(static_cast<uint32_t>(tensor.num_bytes()))] =
+          static_cast<std::byte>(choose(256));
   }
 }
 
@@ -236,15 +262,15 @@ Result<Prepared> Prepare(const OpDef& op, const OpCase& one, const Choose& choos
     } else if (input->value.is_tensor() && choose(3) == 0) {
       spec.inputs.push_back(prepared.graph.AddConstant(name, input->value.tensor()));
     } else {
-      const ValueType type = input->value.is_tensor() ? ValueType::OfTensor(input->value.tensor())
-                                                      : input->type;
+      const ValueType type =
+          input->value.is_tensor() ? ValueType::OfTensor(input->value.tensor()) : input->type;
       spec.inputs.push_back(prepared.graph.AddInput(name, Weakened(type, name + "_", choose)));
       prepared.inputs.push_back(input->value);
     }
   }
-  const size_t outputs = std::max<size_t>(
-      1, one.outputs.empty() ? static_cast<size_t>(one.num_outputs.value_or(1))
-                             : one.outputs.size());
+  const size_t outputs =
+      std::max<size_t>(1, one.outputs.empty() ? static_cast<size_t>(one.num_outputs.value_or(1))
+                                              : one.outputs.size());
   for (size_t i = 0; i < outputs; ++i) spec.outputs.push_back("y" + std::to_string(i));
   KHEYA_ASSIGN_OR_RETURN(const NodeId node, prepared.graph.AddNode(std::move(spec)));
   const std::vector<ValueId> made = prepared.graph.node(node).outputs;
@@ -281,8 +307,7 @@ std::string CheckRun(Prepared& prepared, int patience_ms) {
   options.check_alive = [&] {
     return Clock::now() - start < patience / 4 ? OkStatus() : DeadlineExceededError("too slow");
   };
-  const Result<std::vector<Value>> computed =
-      Interpret(prepared.graph, prepared.inputs, options);
+  const Result<std::vector<Value>> computed = Interpret(prepared.graph, prepared.inputs, options);
   if (Clock::now() - start > patience) return "does not stop when it is told to";
   if (!computed.ok()) {
     const bool internal = computed.status().code() == StatusCode::kInternal;

@@ -23,10 +23,9 @@ void Mutate(const OpDef& op, OpCase& one, const Choose& choose);
 
 // Infers and evaluates the case's node, its inputs given as constants or as inputs whose types are
 // known more or less well. Empty when all is well: what was inferred is true of what was computed,
-// or there was a clean error; the memory that was asked for stays in a budget and a run that is told
-// to stop does so within `patience_ms`. Otherwise says what is wrong.
-std::string CheckHostile(const OpDef& op, const OpCase& one, const Choose& choose,
-                         int patience_ms);
+// or there was a clean error; the memory that was asked for stays in a budget and a run that is
+// told to stop does so within `patience_ms`. Otherwise says what is wrong.
+std::string CheckHostile(const OpDef& op, const OpCase& one, const Choose& choose, int patience_ms);
 
 }  // namespace kheya::test
 
