@@ -59,6 +59,54 @@ Status CheckSize(std::span<const std::byte> codestream) {
   return UnimplementedError("pictures of {} components are not supported", components);
 }
 
+// A coding style COD or COC (its marker segment from the length on): each precinct has tables of its
+// own, so that tiny ones take kilobytes a pixel. Annexes A.6.1 and A.6.2.
+Status CheckPrecincts(std::span<const std::byte> segment, bool of_component) {
+  constexpr int kLeastExponent = 5;
+  const size_t style_at = of_component ? 3 : 2;
+  const size_t levels_at = of_component ? 4 : 7;
+  if (segment.size() <= levels_at) return InvalidArgumentError("found a short coding style");
+  if ((std::to_integer<int>(segment[style_at]) & 1) == 0) return OkStatus();
+  for (size_t at = levels_at + 5; at < segment.size(); ++at) {
+    const int exponents = std::to_integer<int>(segment[at]);
+    if ((exponents & 15) >= kLeastExponent && exponents >> 4 >= kLeastExponent) continue;
+    return UnimplementedError("precincts of under {} pixels are not supported",
+                              1 << kLeastExponent);
+  }
+  return OkStatus();
+}
+
+// Every coding style of the main header and of the headers of tile-parts.
+Status CheckCodingStyles(std::span<const std::byte> codestream) {
+  constexpr uint16_t kCod = 0xff52, kCoc = 0xff53, kTilePart = 0xff90, kData = 0xff93;
+  size_t at = 2;
+  size_t tile_part = 0;
+  while (at + 4 <= codestream.size()) {
+    const uint16_t marker = LoadBig<uint16_t>(codestream, at);
+    if (marker == kData) {
+      // Behind the data of this tile-part comes the next; a length of 0 goes to the end.
+      const uint64_t length = LoadBig<uint32_t>(codestream, tile_part + 6);
+      if (length == 0 || length > codestream.size() - tile_part || length < at - tile_part) break;
+      at = tile_part + length;
+      continue;
+    }
+    const size_t length = LoadBig<uint16_t>(codestream, at + 2);
+    if (length < 2 || length > codestream.size() - at - 2) break;
+    const std::span<const std::byte> segment = codestream.subspan(at + 2, length);
+    if (marker == kTilePart) {
+      if (length < 10) break;
+      tile_part = at;
+    }
+    if (marker == kCod || marker == kCoc) {
+      KHEYA_RETURN_IF_ERROR(CheckPrecincts(segment, marker == kCoc));
+    } else if ((marker & 0xff00) != 0xff00) {
+      break;
+    }
+    at += 2 + length;
+  }
+  return OkStatus();
+}
+
 class Jpeg2000Decoder : public PictureDecoder {
  public:
   explicit Jpeg2000Decoder(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -71,6 +119,7 @@ class Jpeg2000Decoder : public PictureDecoder {
   Status Open() {
     KHEYA_ASSIGN_OR_RETURN(const std::span<const std::byte> codestream, FindCodestream(bytes_));
     KHEYA_RETURN_IF_ERROR(CheckSize(codestream));
+    KHEYA_RETURN_IF_ERROR(CheckCodingStyles(codestream));
     const bool raw = AsText(bytes_).starts_with(kStart);
     codec_ = opj_create_decompress(raw ? OPJ_CODEC_J2K : OPJ_CODEC_JP2);
     stream_ = opj_stream_create(std::min<size_t>(bytes_.size(), 65536), OPJ_TRUE);

@@ -23,7 +23,7 @@ enum class PictureFormat { kJpeg, kPng, kWebp, kBmp, kPnm, kTiff, kJpeg2000 };
 const char* PictureFormatName(PictureFormat format);  // "JPEG", "PNG", ..., "JPEG 2000"
 
 // Nothing larger is decoded. The memory of the decoding libraries is bounded by the pixels but not
-// counted by the budget: up to 12 bytes a pixel for progressive JPEG, 16 for JPEG 2000, and blocks
+// counted by the budget: up to 12 bytes a pixel for progressive JPEG, 48 for JPEG 2000, and blocks
 // of up to 512 MiB for TIFF.
 struct PictureLimits {
   int64_t max_side = 16384;

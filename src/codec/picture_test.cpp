@@ -98,6 +98,13 @@ TEST(Picture, RefusesWhatItDoesNotKnow) {
   EXPECT_FALSE(DecodePicture(AsBytes(Picture("rgb.png")), 4).ok());
 }
 
+// 156 bytes that would take gigabytes of tables.
+TEST(Picture, RefusesTinyPrecincts) {
+  const Status status = DecodePicture(AsBytes(Picture("tiny-precincts.j2k")), 3).status();
+  EXPECT_EQ(status.code(), StatusCode::kUnimplemented);
+  EXPECT_THAT(status.message(), HasSubstr("JPEG 2000 picture: precincts of under 32 pixels"));
+}
+
 TEST(Picture, SurvivesDamage) {
   for (const std::string& path : FilesIn(CodecFolder("pictures"), ".npy")) {
     const std::string file = ReadTestFile(path.substr(0, path.size() - 4));
