@@ -59,8 +59,8 @@ Status CheckSize(std::span<const std::byte> codestream) {
   return UnimplementedError("pictures of {} components are not supported", components);
 }
 
-// A coding style COD or COC (its marker segment from the length on): each precinct has tables of its
-// own, so that tiny ones take kilobytes a pixel. Annexes A.6.1 and A.6.2.
+// A coding style COD or COC (its marker segment from the length on): each precinct has tables of
+// its own, so that tiny ones take kilobytes a pixel. Annexes A.6.1 and A.6.2.
 Status CheckPrecincts(std::span<const std::byte> segment, bool of_component) {
   constexpr int kLeastExponent = 5;
   const size_t style_at = of_component ? 3 : 2;

@@ -45,7 +45,8 @@ Result<PictureInfo> ReadPictureInfo(std::span<const std::byte> bytes);
 // - PNG: palettes are looked up, 16 bits are scaled to 8, interlaced rows are put in order.
 // - WebP: still pictures; animations are Unimplemented.
 // - BMP: 1 to 32 bits, palettes, masks, run lengths. PNM: P1 to P7, samples scaled to 8 bits.
-// - TIFF: the first picture of the file; orientations 2 to 4 are applied, 5 to 8 are not. JPEG 2000: files and codestreams,
+// - TIFF: the first picture of the file; orientations 2 to 4 are applied, 5 to 8 are not. JPEG
+// 2000: files and codestreams,
 //   of 1 to 4 components; more than 8 bits are cut to 8.
 // - Alpha is left out (not blended), profiles and gamma are not applied, and colour becomes gray
 //   as (19595 R + 38470 G + 7471 B + 32768) >> 16 (ITU-R 601; all as Pillow's `convert`).
