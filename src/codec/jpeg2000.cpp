@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "base/string_util.h"
 #include "codec/byte_reader.h"
 #include "codec/picture_decoder.h"
 
@@ -204,7 +205,8 @@ class Jpeg2000Decoder : public PictureDecoder {
   }
 
   Status Refused() const {
-    return InvalidArgumentError("{}", error_.empty() ? "the file is damaged" : error_);
+    if (error_.empty()) return InvalidArgumentError("the file is damaged");
+    return InvalidArgumentError("{}", ToLower(EscapeControls(error_)));
   }
 
   static Jpeg2000Decoder& Self(void* user) { return *static_cast<Jpeg2000Decoder*>(user); }

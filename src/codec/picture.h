@@ -23,8 +23,8 @@ enum class PictureFormat { kJpeg, kPng, kWebp, kBmp, kPnm, kTiff, kJpeg2000 };
 const char* PictureFormatName(PictureFormat format);  // "JPEG", "PNG", ..., "JPEG 2000"
 
 // Nothing larger is decoded. The memory of the decoding libraries is bounded by the pixels but not
-// counted by the budget: up to 12 bytes a pixel for progressive JPEG, 48 for JPEG 2000, and blocks
-// of up to 512 MiB for TIFF.
+// counted by the budget: up to 12 bytes a pixel for progressive JPEG, about 45 for JPEG 2000, and
+// blocks of up to 512 MiB for TIFF.
 struct PictureLimits {
   int64_t max_side = 16384;
   int64_t max_pixels = int64_t{1} << 26;
@@ -45,9 +45,8 @@ Result<PictureInfo> ReadPictureInfo(std::span<const std::byte> bytes);
 // - PNG: palettes are looked up, 16 bits are scaled to 8, interlaced rows are put in order.
 // - WebP: still pictures; animations are Unimplemented.
 // - BMP: 1 to 32 bits, palettes, masks, run lengths. PNM: P1 to P7, samples scaled to 8 bits.
-// - TIFF: the first picture of the file; orientations 2 to 4 are applied, 5 to 8 are not. JPEG
-// 2000: files and codestreams,
-//   of 1 to 4 components; more than 8 bits are cut to 8.
+// - TIFF: the first picture of the file, its orientation applied if `upright`.
+// - JPEG 2000: files and codestreams of 1 to 4 components; more than 8 bits are cut to 8.
 // - Alpha is left out (not blended), profiles and gamma are not applied, and colour becomes gray
 //   as (19595 R + 38470 G + 7471 B + 32768) >> 16 (ITU-R 601; all as Pillow's `convert`).
 // InvalidArgument for damaged or truncated files, ResourceExhausted for a limit or memory.

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/string_util.h"
 #include "codec/byte_reader.h"
 #include "codec/picture_decoder.h"
 
@@ -70,7 +71,7 @@ class PnmDecoder : public PictureDecoder {
     int64_t value = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
     if (error == std::errc() && end == word.data() + word.size() && value >= 0) return value;
-    return InvalidArgumentError("found '{}', expected a number", word.substr(0, 20));
+    return InvalidArgumentError("found '{}', expected a number", EscapeControls(Abbreviate(word)));
   }
 
   Status ReadHeader() {
@@ -100,7 +101,7 @@ class PnmDecoder : public PictureDecoder {
                        : key == "MAXVAL" ? &most_
                                          : nullptr;
       if (place == nullptr) {
-        return InvalidArgumentError("found '{}' in the header", key.substr(0, 20));
+        return InvalidArgumentError("found '{}' in the header", EscapeControls(Abbreviate(key)));
       }
       KHEYA_ASSIGN_OR_RETURN(*place, Number());
     }
@@ -120,7 +121,8 @@ class PnmDecoder : public PictureDecoder {
       if (at_ >= text_.size()) return CutOff();
       const char c = text_[at_++];
       if (c == '0' || c == '1') return int64_t{c == '0'};
-      return InvalidArgumentError("found '{}', expected 0 or 1", c);
+      return InvalidArgumentError("found '{}', expected 0 or 1",
+                                  EscapeControls(std::string_view(&c, 1)));
     }
     if (kind_ < 4) return Number();
     const size_t width = most_ > 255 ? 2 : 1;

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/allocator.h"
+#include "base/string_util.h"
 #include "codec/picture_decoder.h"
 
 namespace kheya {
@@ -39,18 +41,27 @@ class TiffDecoder : public PictureDecoder {
     TIFFGetField(tiff_, TIFFTAG_IMAGELENGTH, &height);
     width_ = width;
     height_ = height;
+    uint16_t orientation = ORIENTATION_TOPLEFT;
+    TIFFGetFieldDefaulted(tiff_, TIFFTAG_ORIENTATION, &orientation);
+    if (orientation >= ORIENTATION_TOPLEFT && orientation <= ORIENTATION_LEFTBOT) {
+      orientation_ = orientation;
+    }
+    // The rows as they are stored: libtiff would turn some orientations and not others.
+    TIFFSetField(tiff_, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
     return OkStatus();
   }
 
   Status Decode(uint8_t* out) override {
     char reason[1024] = "";
-    if (!TIFFRGBAImageOK(tiff_, reason)) return UnimplementedError("{}", reason);
+    if (!TIFFRGBAImageOK(tiff_, reason))
+      return UnimplementedError("{}", ToLower(EscapeControls(reason)));
     KeepColoursUnderAlpha();
     const auto pixels = static_cast<size_t>(width_ * height_);
-    std::vector<uint32_t> raster(pixels);
+    KHEYA_ASSIGN_OR_RETURN(Buffer buffer, Buffer::Allocate(pixels * sizeof(uint32_t)));
+    auto* raster = reinterpret_cast<uint32_t*>(buffer.data());
     if (!TIFFReadRGBAImageOriented(tiff_, static_cast<uint32_t>(width_),
-                                   static_cast<uint32_t>(height_), raster.data(),
-                                   ORIENTATION_TOPLEFT, 1)) {
+                                   static_cast<uint32_t>(height_), raster, ORIENTATION_TOPLEFT,
+                                   1)) {
       return Refused();
     }
     for (size_t i = 0; i < pixels; ++i, out += 3) {
@@ -74,7 +85,8 @@ class TiffDecoder : public PictureDecoder {
   }
 
   Status Refused() const {
-    return InvalidArgumentError("{}", error_.empty() ? "the file is damaged" : error_);
+    if (error_.empty()) return InvalidArgumentError("the file is damaged");
+    return InvalidArgumentError("{}", ToLower(EscapeControls(error_)));
   }
 
   static TiffDecoder& Self(void* handle) { return *static_cast<TiffDecoder*>(handle); }

@@ -57,8 +57,8 @@ Result<Model> LoadModel(const std::string& path, const LoadOptions& options);
 Status SimplifyModel(Model& model, const std::vector<std::string>& disabled_passes);
 
 struct SaveOptions {
-  int opset = 0;               // of ai.onnx; 0: the newest that Kheya writes
-  bool external_data = false;  // weights in PATH.data; models over 2 GB always
+  int opset = kCanonicalOpset;  // of ai.onnx
+  bool external_data = false;   // weights in PATH.data; models over 2 GB always
 };
 
 // Writes the model as ONNX, atomically; the path may be that of the file that it came from.

@@ -149,14 +149,15 @@ Status InferMultinomial(InferContext& context) {
                            SymbolicShape{batch, samples});
 }
 
-// Sums of exp(x - max) up to each class.
-std::vector<double> CumulativeWeights(std::span<const double> logits) {
-  double largest = -std::numeric_limits<double>::infinity();
-  for (double logit : logits) largest = std::max(largest, logit);
-  std::vector<double> sums;
+// Makes sums of exp(x - max) up to each class of one row of logarithms.
+Status SumWeights(std::span<double> row) {
+  const double largest = std::ranges::max(row);
   double sum = 0;
-  for (double logit : logits) sums.push_back(sum += std::exp(logit - largest));
-  return sums;
+  for (double& entry : row) entry = sum += std::exp(entry - largest);
+  if (std::isfinite(sum)) return OkStatus();
+  return InvalidArgumentError(
+      "found a NaN, infinity or nothing over -infinity in a row, expected "
+      "logarithms of probabilities");
 }
 
 // The input holds logarithms of probabilities, up to a constant for each row.
@@ -169,26 +170,15 @@ Status EvaluateMultinomial(EvalContext& context) {
   KHEYA_ASSIGN_OR_RETURN(const DType named,
                          TypeOf(context.attributes(), types::kIndex, DType::kUndefined));
   KHEYA_ASSIGN_OR_RETURN(const int64_t samples, SampleSize(context.attributes()));
-  KHEYA_ASSIGN_OR_RETURN(const std::vector<double> logits, kernels::NumbersOf(input.view()));
+  KHEYA_ASSIGN_OR_RETURN(std::vector<double> sums, kernels::NumbersOf(input.view()));
   KHEYA_ASSIGN_OR_RETURN(const Shape shape, Shape::Create(std::vector{in[0], samples}));
-  for (int64_t r = 0; r < in[0]; ++r) {
-    const double sum = CumulativeWeights(std::span(logits).subspan(r * in[1], in[1])).back();
-    if (std::isfinite(sum) && sum > 0) continue;
-    return InvalidArgumentError(
-        "row {} is not of logarithms of probabilities: found a NaN, an "
-        "infinity, or nothing over -infinity",
-        r);
-  }
+  const auto row_of = [&](int64_t row) { return std::span(sums).subspan(row * in[1], in[1]); };
+  for (int64_t row = 0; row < in[0]; ++row) KHEYA_RETURN_IF_ERROR(SumWeights(row_of(row)));
   kernels::RandomNumbers numbers = NumbersFor(context);
-  std::vector<double> sums;
-  int64_t row = -1;
   return Fill(context, named == DType::kUndefined ? DType::kInt32 : named, shape, [&](int64_t i) {
-    if (i / samples != row) {
-      row = i / samples;
-      sums = CumulativeWeights(std::span(logits).subspan(row * in[1], in[1]));
-    }
-    const auto found = std::upper_bound(sums.begin(), sums.end(), numbers.Uniform() * sums.back());
-    return std::min<int64_t>(found - sums.begin(), in[1] - 1);
+    const std::span<const double> row = row_of(i / samples);
+    const auto found = std::ranges::upper_bound(row, numbers.Uniform() * row.back());
+    return std::min<int64_t>(found - row.begin(), in[1] - 1);
   });
 }
 

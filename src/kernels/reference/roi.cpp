@@ -52,6 +52,9 @@ struct Extent {
   int64_t samples = 0;
 };
 
+// Of one bin.
+constexpr int64_t kMostSamples = 1 << 20;
+
 Extent ExtentOf(const RoiAlignParams& params, double from, double to, int64_t bins) {
   const double offset = params.half_pixel ? 0.5 : 0;
   Extent extent;
@@ -60,9 +63,10 @@ Extent ExtentOf(const RoiAlignParams& params, double from, double to, int64_t bi
   if (!params.half_pixel) length = std::max(length, 1.0);
   extent.bin = length / static_cast<double>(bins);
   const double wanted = std::ceil(extent.bin);
-  constexpr double kMostSamples = 1 << 12;
+  // More are refused anyway, and infinity has to become a number.
+  constexpr double kTooMany = 2 * kMostSamples;
   extent.samples = params.samples > 0 ? params.samples
-                   : wanted > 0       ? static_cast<int64_t>(std::min(wanted, kMostSamples))
+                   : wanted > 0       ? static_cast<int64_t>(std::min(wanted, kTooMany))
                                       : 0;
   return extent;
 }
@@ -107,8 +111,8 @@ double MaximumOf(const std::vector<Sample>& samples, const T* image) {
 }
 
 template <typename T>
-void RoiAlignTyped(const RoiAlignParams& params, const T* x, const T* regions,
-                   std::span<const int64_t> batch, T* y) {
+Status RoiAlignTyped(const RoiAlignParams& params, const T* x, const T* regions,
+                     std::span<const int64_t> batch, T* y) {
   const RoiShape& shape = params.shape;
   const int64_t plane = shape.height * shape.width;
   const int64_t bins = shape.pooled_height * shape.pooled_width;
@@ -117,6 +121,10 @@ void RoiAlignTyped(const RoiAlignParams& params, const T* x, const T* regions,
     const T* region = regions + 4 * r;
     const Extent columns = ExtentOf(params, region[0], region[2], shape.pooled_width);
     const Extent rows = ExtentOf(params, region[1], region[3], shape.pooled_height);
+    if (columns.samples > 0 && rows.samples > kMostSamples / columns.samples) {
+      return ResourceExhaustedError("region {} has {}x{} samples in a bin, the limit is {}", r,
+                                    rows.samples, columns.samples, kMostSamples);
+    }
     for (int64_t bin = 0; bin < bins; ++bin) {
       CollectSamples(shape, rows, columns, bin / shape.pooled_width, bin % shape.pooled_width,
                      samples);
@@ -127,6 +135,7 @@ void RoiAlignTyped(const RoiAlignParams& params, const T* x, const T* regions,
       }
     }
   }
+  return OkStatus();
 }
 
 // The pixels [first, last) of bin `bin` of `bins` of a region from `from` to `to`.
@@ -183,10 +192,12 @@ bool Overlap(const Box& a, const Box& b, float threshold) {
 
 Status RoiAlign(const RoiAlignParams& params, const TensorView& x, const TensorView& regions,
                 std::span<const int64_t> batch, const MutableTensorView& y) {
-  return CallWithFloatType(x.dtype, [&]<typename T>(const T&) {
-    RoiAlignTyped(params, static_cast<const T*>(x.data), static_cast<const T*>(regions.data), batch,
-                  static_cast<T*>(y.data));
-  });
+  Status status;
+  KHEYA_RETURN_IF_ERROR(CallWithFloatType(x.dtype, [&]<typename T>(const T&) {
+    status = RoiAlignTyped(params, static_cast<const T*>(x.data),
+                           static_cast<const T*>(regions.data), batch, static_cast<T*>(y.data));
+  }));
+  return status;
 }
 
 Status MaxRoiPool(const RoiShape& shape, double scale, const TensorView& x,

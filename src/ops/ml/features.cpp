@@ -274,38 +274,26 @@ Status EvaluateOneHot(EvalContext& context) {
   return OkStatus();
 }
 
-constexpr OpDef Op(const char* name, std::span<const ParamDef> inputs,
-                   std::span<const ParamDef> outputs, std::span<const AttributeDef> attributes,
-                   Status (*infer)(InferContext&), Status (*evaluate)(EvalContext&)) {
-  return {.domain = ml::kDomain,
-          .name = name,
-          .category = ml::kCategory,
-          .inputs = inputs,
-          .outputs = outputs,
-          .attributes = attributes,
-          .infer = infer,
-          .evaluate = evaluate};
-}
-
 }  // namespace
 
 extern const OpDef kArrayFeatureExtractorOp;
 const OpDef kArrayFeatureExtractorOp =
-    Op("ArrayFeatureExtractor", kExtractInputs, kExtracted, {}, InferExtract, EvaluateExtract);
+    ml::Op("ArrayFeatureExtractor", kExtractInputs, kExtracted, {}, InferExtract, EvaluateExtract);
 extern const OpDef kBinarizerOp;
-const OpDef kBinarizerOp = Op("Binarizer", kX, kSame, kBinarizer, InferSameType, EvaluateBinarizer);
+const OpDef kBinarizerOp =
+    ml::Op("Binarizer", kX, kSame, kBinarizer, InferSameType, EvaluateBinarizer);
 extern const OpDef kFeatureVectorizerOp;
 const OpDef kFeatureVectorizerOp =
-    Op("FeatureVectorizer", kMany, kFloats, kVectorizer, InferVectorizer, EvaluateVectorizer);
+    ml::Op("FeatureVectorizer", kMany, kFloats, kVectorizer, InferVectorizer, EvaluateVectorizer);
 extern const OpDef kImputerOp;
-const OpDef kImputerOp = Op("Imputer", kX, kSame, kImputer, InferSameType, EvaluateImputer);
+const OpDef kImputerOp = ml::Op("Imputer", kX, kSame, kImputer, InferSameType, EvaluateImputer);
 extern const OpDef kNormalizerOp;
 const OpDef kNormalizerOp =
-    Op("Normalizer", kX, kFloats, kNormalizer, InferFloats, EvaluateNormalizer);
+    ml::Op("Normalizer", kX, kFloats, kNormalizer, InferFloats, EvaluateNormalizer);
 extern const OpDef kOneHotEncoderOp;
 const OpDef kOneHotEncoderOp =
-    Op("OneHotEncoder", kCategories, kFloats, kOneHot, InferOneHot, EvaluateOneHot);
+    ml::Op("OneHotEncoder", kCategories, kFloats, kOneHot, InferOneHot, EvaluateOneHot);
 extern const OpDef kScalerOp;
-const OpDef kScalerOp = Op("Scaler", kX, kFloats, kScaler, InferFloats, EvaluateScaler);
+const OpDef kScalerOp = ml::Op("Scaler", kX, kFloats, kScaler, InferFloats, EvaluateScaler);
 
 }  // namespace kheya

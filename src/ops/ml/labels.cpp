@@ -177,23 +177,11 @@ Status EvaluateMapper(EvalContext& context) {
 }  // namespace
 
 extern const OpDef kCategoryMapperOp;
-const OpDef kCategoryMapperOp = {.domain = ml::kDomain,
-                                 .name = "CategoryMapper",
-                                 .category = ml::kCategory,
-                                 .inputs = kMapperInputs,
-                                 .outputs = kMapperOutputs,
-                                 .attributes = kMapperAttributes,
-                                 .infer = InferMapper,
-                                 .evaluate = EvaluateMapper};
+const OpDef kCategoryMapperOp = ml::Op("CategoryMapper", kMapperInputs, kMapperOutputs,
+                                       kMapperAttributes, InferMapper, EvaluateMapper);
 
 extern const OpDef kLabelEncoderOp;
-const OpDef kLabelEncoderOp = {.domain = ml::kDomain,
-                               .name = "LabelEncoder",
-                               .category = ml::kCategory,
-                               .inputs = kInputs,
-                               .outputs = kOutputs,
-                               .attributes = kAttributes,
-                               .infer = InferEncoder,
-                               .evaluate = EvaluateEncoder};
+const OpDef kLabelEncoderOp =
+    ml::Op("LabelEncoder", kInputs, kOutputs, kAttributes, InferEncoder, EvaluateEncoder);
 
 }  // namespace kheya

@@ -112,23 +112,11 @@ Status EvaluateRegressor(EvalContext& context) {
 }  // namespace
 
 extern const OpDef kLinearClassifierOp;
-const OpDef kLinearClassifierOp = {.domain = ml::kDomain,
-                                   .name = "LinearClassifier",
-                                   .category = ml::kCategory,
-                                   .inputs = kX,
-                                   .outputs = kClassified,
-                                   .attributes = kClassifier,
-                                   .infer = InferClassifier,
-                                   .evaluate = EvaluateClassifier};
+const OpDef kLinearClassifierOp =
+    ml::Op("LinearClassifier", kX, kClassified, kClassifier, InferClassifier, EvaluateClassifier);
 
 extern const OpDef kLinearRegressorOp;
-const OpDef kLinearRegressorOp = {.domain = ml::kDomain,
-                                  .name = "LinearRegressor",
-                                  .category = ml::kCategory,
-                                  .inputs = kX,
-                                  .outputs = kRegressed,
-                                  .attributes = kRegressor,
-                                  .infer = InferRegressor,
-                                  .evaluate = EvaluateRegressor};
+const OpDef kLinearRegressorOp =
+    ml::Op("LinearRegressor", kX, kRegressed, kRegressor, InferRegressor, EvaluateRegressor);
 
 }  // namespace kheya

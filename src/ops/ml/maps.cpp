@@ -177,27 +177,15 @@ Status EvaluateZip(EvalContext& context) {
   return context.SetOutput(0, Value(std::move(maps)));
 }
 
-constexpr OpDef Op(const char* name, std::span<const ParamDef> inputs,
-                   std::span<const ParamDef> outputs, std::span<const AttributeDef> attributes,
-                   Status (*infer)(InferContext&), Status (*evaluate)(EvalContext&)) {
-  return {.domain = ml::kDomain,
-          .name = name,
-          .category = ml::kCategory,
-          .inputs = inputs,
-          .outputs = outputs,
-          .attributes = attributes,
-          .infer = infer,
-          .evaluate = evaluate};
-}
-
 }  // namespace
 
 extern const OpDef kCastMapOp;
-const OpDef kCastMapOp = Op("CastMap", kMap, kCast, kCastAttributes, InferCastMap, EvaluateCastMap);
+const OpDef kCastMapOp =
+    ml::Op("CastMap", kMap, kCast, kCastAttributes, InferCastMap, EvaluateCastMap);
 extern const OpDef kDictVectorizerOp;
 const OpDef kDictVectorizerOp =
-    Op("DictVectorizer", kMap, kDict, kDictAttributes, InferDict, EvaluateDict);
+    ml::Op("DictVectorizer", kMap, kDict, kDictAttributes, InferDict, EvaluateDict);
 extern const OpDef kZipMapOp;
-const OpDef kZipMapOp = Op("ZipMap", kScores, kMaps, kZipAttributes, InferZip, EvaluateZip);
+const OpDef kZipMapOp = ml::Op("ZipMap", kScores, kMaps, kZipAttributes, InferZip, EvaluateZip);
 
 }  // namespace kheya

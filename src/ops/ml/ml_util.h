@@ -21,6 +21,20 @@ inline constexpr TypeMask kNumbers =
 inline constexpr TypeMask kFloat32 = MaskOf({DType::kFloat32});
 inline constexpr TypeMask kLabelTypes = MaskOf({DType::kString, DType::kInt64});
 
+// A definition of this domain.
+constexpr OpDef Op(const char* name, std::span<const ParamDef> inputs,
+                   std::span<const ParamDef> outputs, std::span<const AttributeDef> attributes,
+                   Status (*infer)(InferContext&), Status (*evaluate)(EvalContext&)) {
+  return {.domain = kDomain,
+          .name = name,
+          .category = kCategory,
+          .inputs = inputs,
+          .outputs = outputs,
+          .attributes = attributes,
+          .infer = infer,
+          .evaluate = evaluate};
+}
+
 // Rows of features as doubles.
 struct Rows {
   int64_t count = 0;

@@ -353,23 +353,11 @@ Status EvaluateRegressor(EvalContext& context) {
 }  // namespace
 
 extern const OpDef kSVMClassifierOp;
-const OpDef kSVMClassifierOp = {.domain = ml::kDomain,
-                                .name = "SVMClassifier",
-                                .category = ml::kCategory,
-                                .inputs = kX,
-                                .outputs = kClassified,
-                                .attributes = kClassifier,
-                                .infer = InferClassifier,
-                                .evaluate = EvaluateClassifier};
+const OpDef kSVMClassifierOp =
+    ml::Op("SVMClassifier", kX, kClassified, kClassifier, InferClassifier, EvaluateClassifier);
 
 extern const OpDef kSVMRegressorOp;
-const OpDef kSVMRegressorOp = {.domain = ml::kDomain,
-                               .name = "SVMRegressor",
-                               .category = ml::kCategory,
-                               .inputs = kX,
-                               .outputs = kRegressed,
-                               .attributes = kRegressor,
-                               .infer = InferRegressor,
-                               .evaluate = EvaluateRegressor};
+const OpDef kSVMRegressorOp =
+    ml::Op("SVMRegressor", kX, kRegressed, kRegressor, InferRegressor, EvaluateRegressor);
 
 }  // namespace kheya

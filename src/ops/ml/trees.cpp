@@ -224,29 +224,16 @@ Status EvaluateEnsemble(EvalContext& context) {
   return kernels::Cast({DType::kFloat64, shape, all.data()}, y);
 }
 
-constexpr OpDef Op(const char* name, std::span<const ParamDef> inputs,
-                   std::span<const ParamDef> outputs, std::span<const AttributeDef> attributes,
-                   Status (*infer)(InferContext&), Status (*evaluate)(EvalContext&)) {
-  return {.domain = ml::kDomain,
-          .name = name,
-          .category = ml::kCategory,
-          .inputs = inputs,
-          .outputs = outputs,
-          .attributes = attributes,
-          .infer = infer,
-          .evaluate = evaluate};
-}
-
 }  // namespace
 
 extern const OpDef kTreeEnsembleOp;
 const OpDef kTreeEnsembleOp =
-    Op("TreeEnsemble", kFloatX, kFloatY, kEnsemble, InferEnsemble, EvaluateEnsemble);
+    ml::Op("TreeEnsemble", kFloatX, kFloatY, kEnsemble, InferEnsemble, EvaluateEnsemble);
 extern const OpDef kTreeEnsembleClassifierOp;
-const OpDef kTreeEnsembleClassifierOp =
-    Op("TreeEnsembleClassifier", kX, kClassified, kClassifier, InferClassifier, EvaluateClassifier);
+const OpDef kTreeEnsembleClassifierOp = ml::Op("TreeEnsembleClassifier", kX, kClassified,
+                                               kClassifier, InferClassifier, EvaluateClassifier);
 extern const OpDef kTreeEnsembleRegressorOp;
 const OpDef kTreeEnsembleRegressorOp =
-    Op("TreeEnsembleRegressor", kX, kRegressed, kRegressor, InferRegressor, EvaluateRegressor);
+    ml::Op("TreeEnsembleRegressor", kX, kRegressed, kRegressor, InferRegressor, EvaluateRegressor);
 
 }  // namespace kheya

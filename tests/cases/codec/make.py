@@ -164,6 +164,8 @@ def rich_pictures():
     save("bits.tiff", Image.fromarray(gray > 128), compression="group4")
     save("palette.tiff", picture.quantize(13))
     save("gray.tiff", Image.fromarray(gray))
+    for orientation in range(2, 9):
+        save(f"orientation{orientation}.tiff", picture.resize((8, 6)), tiffinfo={274: orientation})
     rgba = Image.fromarray(np.concatenate([rgb, smooth(13, 18, 1)], -1))
     save("alpha.tiff", rgba, compression="tiff_lzw")
     save("rgb.jp2", picture, irreversible=False, quality_layers=[0])
