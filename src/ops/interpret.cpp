@@ -182,10 +182,7 @@ Status Fill(Environment& environment, const std::vector<ValueId>& ids,
   }
   for (size_t i = 0; i < ids.size(); ++i) {
     KHEYA_RETURN_IF_ERROR(CheckInput(graph.value(ids[i]), values[i]));
-    Value value = values[i];
-    if (value.is_tensor()) {
-      KHEYA_ASSIGN_OR_RETURN(value, value.tensor().Aligned(environment.options().budget));
-    }
+    KHEYA_ASSIGN_OR_RETURN(Value value, values[i].Aligned(environment.options().budget));
     environment.Set(ids[i], std::move(value));
   }
   return OkStatus();
@@ -217,8 +214,7 @@ Result<std::vector<Value>> EvaluateNode(const Graph& graph, NodeId node,
                                         const InterpretOptions& options) {
   std::vector<Value> aligned(inputs.begin(), inputs.end());
   for (Value& value : aligned) {
-    if (!value.is_tensor()) continue;
-    KHEYA_ASSIGN_OR_RETURN(value, value.tensor().Aligned(options.budget));
+    KHEYA_ASSIGN_OR_RETURN(value, value.Aligned(options.budget));
   }
   return Evaluate(graph, node, aligned, options, nullptr);
 }

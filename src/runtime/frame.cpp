@@ -89,7 +89,7 @@ Status Frame::BindInputs(std::span<const Value> inputs) {
     const RegisterId id = plan_.inputs[i];
     const Register& reg = plan_.registers[id];
     if (reg.place == Place::kDynamic) {
-      values_[id] = inputs[i];
+      KHEYA_ASSIGN_OR_RETURN(values_[id], inputs[i].Aligned(budget_));
       continue;
     }
     const std::string& name = plan_.input_names[i];

@@ -1,5 +1,7 @@
 #include "tensor/value.h"
 
+#include <algorithm>
+
 namespace kheya {
 namespace {
 
@@ -87,6 +89,28 @@ ValueType Wrap(ValueType::Kind kind, DType dtype, ValueType element) {
   type.dtype = dtype;
   type.element = std::make_shared<const ValueType>(std::move(element));
   return type;
+}
+
+bool AllAligned(const Sequence& sequence) { return std::ranges::all_of(sequence, &Value::aligned); }
+
+template <typename Map>
+bool AllAligned(const Map& map) {
+  return std::ranges::all_of(map, [](const auto& pair) { return pair.second.aligned(); });
+}
+
+Result<Value> AlignAll(Sequence sequence, const std::shared_ptr<MemoryBudget>& budget) {
+  for (Value& value : sequence) {
+    KHEYA_ASSIGN_OR_RETURN(value, value.Aligned(budget));
+  }
+  return Value(std::move(sequence));
+}
+
+template <typename Map>
+Result<Value> AlignAll(Map map, const std::shared_ptr<MemoryBudget>& budget) {
+  for (auto& [key, value] : map) {
+    KHEYA_ASSIGN_OR_RETURN(value, value.Aligned(budget));
+  }
+  return Value(std::move(map));
 }
 
 }  // namespace
@@ -289,6 +313,23 @@ const Int64Map* Value::int64_map() const {
 const StringMap* Value::string_map() const {
   const auto* held = std::get_if<std::shared_ptr<const StringMap>>(&content_);
   return held != nullptr ? held->get() : nullptr;
+}
+
+bool Value::aligned() const {
+  if (is_tensor()) return tensor().aligned();
+  if (const Sequence* held = sequence()) return AllAligned(*held);
+  if (const Int64Map* held = int64_map()) return AllAligned(*held);
+  if (const StringMap* held = string_map()) return AllAligned(*held);
+  return true;
+}
+
+Result<Value> Value::Aligned(const std::shared_ptr<MemoryBudget>& budget) const {
+  if (aligned()) return *this;
+  if (const Sequence* held = sequence()) return AlignAll(*held, budget);
+  if (const Int64Map* held = int64_map()) return AlignAll(*held, budget);
+  if (const StringMap* held = string_map()) return AlignAll(*held, budget);
+  KHEYA_ASSIGN_OR_RETURN(Tensor copy, tensor().Aligned(budget));
+  return Value(std::move(copy));
 }
 
 }  // namespace kheya

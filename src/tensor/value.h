@@ -69,6 +69,10 @@ class Value {
   const Int64Map* int64_map() const;
   const StringMap* string_map() const;
 
+  // This value with every tensor of it aligned for its type; what is aligned is shared, not copied.
+  bool aligned() const;
+  Result<Value> Aligned(const std::shared_ptr<MemoryBudget>& budget = nullptr) const;
+
  private:
   std::variant<std::monostate, Tensor, std::shared_ptr<const Sequence>,
                std::shared_ptr<const Int64Map>, std::shared_ptr<const StringMap>>

@@ -65,5 +65,34 @@ TEST(CommonType, KeepsWhatIsTrueOfBoth) {
   EXPECT_EQ(common("float32[2]", "optional(int64[2])"), "none");
 }
 
+TEST(Value, AlignsTheTensorsItHolds) {
+  const auto odd = std::make_shared<std::vector<std::byte>>(64);
+  for (size_t i = 0; i < odd->size(); ++i) (*odd)[i] = static_cast<std::byte>(i);
+  const std::span<const std::byte> bytes = std::span(*odd).subspan(1, 8);
+  const Value unaligned = Tensor::Borrow(DType::kFloat32, {2}, bytes, odd).value();
+  const Value aligned = Floats({2});
+  ASSERT_FALSE(unaligned.aligned());
+  const auto tensor = [&](const Value& value) {
+    Result<Value> found = value.Aligned();
+    EXPECT_TRUE(found.ok() && found->aligned());
+    return found.ok() ? *found : Value();
+  };
+  EXPECT_TRUE(BitwiseEqual(tensor(unaligned).tensor(), unaligned.tensor()));
+  EXPECT_EQ(tensor(aligned).tensor().bytes().data(), aligned.tensor().bytes().data());
+  EXPECT_TRUE(tensor(Value()).empty());
+
+  const Value nested(Sequence{aligned, Value(Sequence{unaligned})});
+  EXPECT_FALSE(nested.aligned());
+  const Value sequence = tensor(nested);
+  EXPECT_EQ((*sequence.sequence())[0].tensor().bytes().data(), aligned.tensor().bytes().data());
+  EXPECT_TRUE(
+      BitwiseEqual((*(*sequence.sequence())[1].sequence())[0].tensor(), unaligned.tensor()));
+
+  const Value by_number = tensor(Value(Int64Map{{7, unaligned}}));
+  EXPECT_TRUE(BitwiseEqual(by_number.int64_map()->at(7).tensor(), unaligned.tensor()));
+  const Value by_name = tensor(Value(StringMap{{"a", unaligned}}));
+  EXPECT_TRUE(BitwiseEqual(by_name.string_map()->at("a").tensor(), unaligned.tensor()));
+}
+
 }  // namespace
 }  // namespace kheya
