@@ -33,7 +33,9 @@ Result<std::vector<Value>> RunConfiguration(const Configuration& configuration, 
   KHEYA_RETURN_IF_ERROR(Simplify(graph, options));
   KHEYA_RETURN_IF_ERROR(Lower(graph, options));
   if (configuration.expand) KHEYA_RETURN_IF_ERROR(ExpandFused(graph));
-  return Interpret(graph, inputs, InterpretOptions());
+  InterpretOptions interpret;
+  interpret.seed = 1;
+  return Interpret(graph, inputs, interpret);
 }
 
 void CheckFolder(const Configuration& configuration, const std::string& folder, int at_least) {
@@ -49,15 +51,22 @@ void CheckFolder(const Configuration& configuration, const std::string& folder, 
 
 class PassConfigurations : public testing::TestWithParam<Configuration> {};
 
-TEST_P(PassConfigurations, KeepWhatTorchAnswers) {
-  CheckFolder(GetParam(), std::string(KHEYA_SOURCE_DIR) + "/tests/cases/models", 5);
+TEST_P(PassConfigurations, KeepWhatOtherLibrariesAnswer) {
+  const std::string cases = std::string(KHEYA_SOURCE_DIR) + "/tests/cases/";
+  CheckFolder(GetParam(), cases + "models", 5);
+  CheckFolder(GetParam(), cases + "sklearn", 51);
+  CheckFolder(GetParam(), cases + "microsoft", 15);
 }
 
 TEST_P(PassConfigurations, KeepWhatOnnxExpects) {
   const std::vector<std::string> roots = test::BackendDataFolders();
   if (roots.empty()) GTEST_SKIP() << "libonnx-testdata is not installed";
-  CheckFolder(GetParam(), roots[0] + "/pytorch-converted", 50);
-  CheckFolder(GetParam(), roots[0] + "/pytorch-operator", 20);
+  for (const std::string& root : roots) {
+    CheckFolder(GetParam(), root + "/node", 919);
+    CheckFolder(GetParam(), root + "/simple", 21);
+    CheckFolder(GetParam(), root + "/pytorch-converted", 82);
+    CheckFolder(GetParam(), root + "/pytorch-operator", 35);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Passes, PassConfigurations, testing::ValuesIn(Configurations()),

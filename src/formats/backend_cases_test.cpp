@@ -10,6 +10,8 @@
 
 #include "formats/onnx/onnx.h"
 #include "formats/testing/backend_data.h"
+#include "formats/testing/model_writer.h"
+#include "formats/testing/symbolic_model.h"
 #include "graph/text.h"
 #include "ops/infer.h"
 
@@ -91,6 +93,38 @@ TEST(ExportedBackendCases, Fixtures) {
   CheckCases(cases + "models", 5, RunExported);
   CheckCases(cases + "sklearn", 51, RunExported);
   CheckCases(cases + "microsoft", 15, RunExported);
+}
+
+TEST(WithSymbolicDimensions, LeavesNoSizeButThoseOfConstants) {
+  const float one = 1;
+  const std::string raw(reinterpret_cast<const char*>(&one), sizeof(one));
+  const std::string body = test::GraphMessage(
+      {.nodes = {test::NodeMessage({.op = "Identity", .inputs = {"a"}, .outputs = {"b"}})},
+       .outputs = {test::ValueMessage("b", DType::kFloat32, {2, 3})}});
+  const std::string model = test::ModelMessage(
+      test::GraphMessage(
+          {.nodes = {test::NodeMessage({.op = "Add", .inputs = {"x", "one"}, .outputs = {"a"}}),
+                     test::NodeMessage(
+                         {.op = "If",
+                          .inputs = {"c"},
+                          .outputs = {"y"},
+                          .attributes = {test::GraphAttribute("then_branch", body),
+                                         test::GraphAttribute("else_branch", body)}})},
+           .inputs = {test::ValueMessage("x", DType::kFloat32, {2, 3}),
+                      test::ValueMessage("c", DType::kBool, {})},
+           .outputs = {test::ValueMessage("y", DType::kFloat32, {2, 3})},
+           .initializers = {test::RawTensorMessage("one", 1, {1}, raw)},
+           .value_infos = {test::ValueMessage("a", DType::kFloat32, {2, 3})}}),
+      21);
+  const Result<std::string> symbolic = test::WithSymbolicDimensions(model);
+  ASSERT_TRUE(symbolic.ok());
+  const Result<Graph> graph =
+      ImportOnnxBytes(std::as_bytes(std::span(*symbolic)), nullptr, ImportOptions(), nullptr);
+  ASSERT_TRUE(graph.ok()) << graph.status().ToString();
+  const std::string text = PrintGraph(*graph);
+  EXPECT_NE(text.find("float32[d0,d1]"), text.npos) << text;
+  EXPECT_EQ(text.find("[2,3]"), text.npos) << text;
+  EXPECT_NE(text.find("float32[1]"), text.npos) << text;
 }
 
 TEST(CompareValues, ToleratesOnlyWhatItShould) {
