@@ -6,7 +6,10 @@
 #include <vector>
 
 #include "base/string_util.h"
+#include "formats/onnx/schemas.h"
+#include "kernels/kernel.h"
 #include "ops/op.h"
+#include "runtime/node_call.h"
 
 namespace kheya {
 namespace {
@@ -73,13 +76,33 @@ std::string NotesText(const OpDef& op) {
   return Join(notes, ", ");
 }
 
+// "portable, onednn": those that may run it beside the reference.
+std::string KernelsText(const OpDef& op) {
+  const std::string_view family = KernelFamilyOf(op.domain, op.name);
+  std::vector<std::string> names = {"reference"};
+  for (const KernelRow& row : AllKernels()) {
+    if (!family.empty() && family == row.family) names.emplace_back(IsaName(row.isa));
+  }
+  return Join(names, ", ");
+}
+
+std::string OpsetText(const OpDef& op) {
+  if (*op.domain != 0) return "";
+  const onnx::Schema* schema = onnx::FindSchema(op.name, kCanonicalOpset);
+  return schema == nullptr ? "" : std::to_string(schema->since);
+}
+
 constexpr const char* kIntroduction = R"(# Operators
 
 Made by `tools/generate` from the table in src/ops; do not edit.
 
 Models are brought to operator set {} of ai.onnx when they are read; what is described here is that
 set. Operators of the domain `{}` are Kheya's own, made while a model is compiled; they are never
-written to a file. A model with another operator is refused by its name.
+written to a file. A model with another operator is refused by its name. *Opset* is the one that
+last changed an operator of ai.onnx; older forms of it become this one when a model is read.
+
+*Kernels* are those that may compute the operator: *reference* always can, the others where types,
+shapes and layouts suit them.
 
 A `?` marks what may be left out, `...` one or more inputs or outputs, `*` any number of them. Parameters with the same
 letter have the same element type. Types: *float* is float32, float64, float16 and bfloat16;
@@ -101,10 +124,13 @@ void Print() {
     fmt::print("\n## {}\n", domain.empty() ? "ai.onnx" : domain);
     for (const auto& [category, ops] : categories) {
       fmt::print("\n### {}\n\n", category);
-      fmt::print("| operator | inputs | outputs | attributes | notes |\n|---|---|---|---|---|\n");
+      fmt::print(
+          "| operator | opset | inputs | outputs | attributes | kernels | notes |\n"
+          "|---|---|---|---|---|---|---|\n");
       for (const OpDef* op : ops) {
-        fmt::print("| {} | {} | {} | {} | {} |\n", op->name, ParamsText(op->inputs),
-                   ParamsText(op->outputs), AttributesText(*op), NotesText(*op));
+        fmt::print("| {} | {} | {} | {} | {} | {} | {} |\n", op->name, OpsetText(*op),
+                   ParamsText(op->inputs), ParamsText(op->outputs), AttributesText(*op),
+                   KernelsText(*op), NotesText(*op));
       }
     }
   }

@@ -11,47 +11,63 @@ using Builder = std::optional<NodeCall> (*)(const NodeShapes& node);
 
 struct Row {
   const char* op;
+  const char* family;  // as in kernels.inc
   Builder build;
 };
 
+// Elementwise functions of one input have a table of their own.
 constexpr Row kRows[] = {
-    {"Conv", MakeConvCall},
-    {"FusedConv", MakeConvCall},
-    {"MatMul", MakeMatMulCall},
-    {"Gemm", MakeMatMulCall},
-    {"FusedMatMul", MakeMatMulCall},
-    {"MaxPool", MakePoolCall},
-    {"AveragePool", MakePoolCall},
-    {"GlobalAveragePool", MakeGlobalMeanCall},
-    {"ReduceMean", MakeReduceMeanCall},
-    {"LRN", MakeLrnCall},
-    {"FusedBatchNorm", MakeAffineCall},
-    {"Softmax", MakeSoftmaxCall},
-    {"LogSoftmax", MakeSoftmaxCall},
-    {"LayerNormalization", MakeLayerNormCall},
-    {"Add", MakeBinaryCall},
-    {"Sub", MakeBinaryCall},
-    {"Mul", MakeBinaryCall},
-    {"Div", MakeBinaryCall},
-    {"Min", MakeBinaryCall},
-    {"Max", MakeBinaryCall},
-    {"Sum", MakeBinaryCall},
-    {"Transpose", MakeTransposeCall},
-    {"Concat", MakeConcatCall},
-    {"Split", MakeSplitCall},
-    {"Gather", MakeGatherCall},
+    {"Conv", "Conv", MakeConvCall},
+    {"FusedConv", "Conv", MakeConvCall},
+    {"MatMul", "MatMul", MakeMatMulCall},
+    {"Gemm", "MatMul", MakeMatMulCall},
+    {"FusedMatMul", "MatMul", MakeMatMulCall},
+    {"MaxPool", "Pool", MakePoolCall},
+    {"AveragePool", "Pool", MakePoolCall},
+    {"GlobalAveragePool", "GlobalMean", MakeGlobalMeanCall},
+    {"ReduceMean", "ReduceMean", MakeReduceMeanCall},
+    {"LRN", "Lrn", MakeLrnCall},
+    {"FusedBatchNorm", "Affine", MakeAffineCall},
+    {"Softmax", "Softmax", MakeSoftmaxCall},
+    {"LogSoftmax", "Softmax", MakeSoftmaxCall},
+    {"LayerNormalization", "LayerNorm", MakeLayerNormCall},
+    {"Add", "Binary", MakeBinaryCall},
+    {"Sub", "Binary", MakeBinaryCall},
+    {"Mul", "Binary", MakeBinaryCall},
+    {"Div", "Binary", MakeBinaryCall},
+    {"Min", "Binary", MakeBinaryCall},
+    {"Max", "Binary", MakeBinaryCall},
+    {"Sum", "Binary", MakeBinaryCall},
+    {"Transpose", "Transpose", MakeTransposeCall},
+    {"Concat", "Concat", MakeConcatCall},
+    {"Split", "Split", MakeSplitCall},
+    {"Gather", "Gather", MakeGatherCall},
 };
+
+const Row* FindRow(std::string_view op) {
+  for (const Row& row : kRows) {
+    if (op == row.op) return &row;
+  }
+  return nullptr;
+}
+
+bool HasKernels(std::string_view domain) { return domain.empty() || domain == kInternalDomain; }
 
 }  // namespace
 
 std::optional<NodeCall> MakeNodeCall(const Graph& graph, const Node& node) {
-  if (!node.domain.empty() && node.domain != kInternalDomain) return std::nullopt;
+  if (!HasKernels(node.domain)) return std::nullopt;
   const NodeShapes shapes(graph, node);
   if (!shapes.known()) return std::nullopt;
-  for (const Row& row : kRows) {
-    if (std::string_view(row.op) == node.op) return row.build(shapes);
-  }
-  return MakeUnaryCall(shapes);
+  const Row* row = FindRow(node.op);
+  return row != nullptr ? row->build(shapes) : MakeUnaryCall(shapes);
+}
+
+std::string_view KernelFamilyOf(std::string_view domain, std::string_view op) {
+  if (!HasKernels(domain)) return "";
+  const Row* row = FindRow(op);
+  if (row != nullptr) return row->family;
+  return IsUnaryCall(op) ? "Unary" : "";
 }
 
 }  // namespace kheya

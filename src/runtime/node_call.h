@@ -3,6 +3,7 @@
 #define KHEYA_RUNTIME_NODE_CALL_H_
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "graph/graph.h"
@@ -28,6 +29,9 @@ struct NodeCall {
 
 // nullopt where no kernel family computes this node, or where shapes it depends on are not known.
 std::optional<NodeCall> MakeNodeCall(const Graph& graph, const Node& node);
+
+// The family (kernels.inc) that may compute nodes of this operator; empty where none does.
+std::string_view KernelFamilyOf(std::string_view domain, std::string_view op);
 
 }  // namespace kheya
 

@@ -45,6 +45,13 @@ std::optional<Elementwise> ReadClip(const NodeShapes& node) {
   return Elementwise{ElementwiseOp::kClip, *low, *high};
 }
 
+const UnaryRow* FindUnary(std::string_view op) {
+  for (const UnaryRow& row : kUnary) {
+    if (op == row.op) return &row;
+  }
+  return nullptr;
+}
+
 std::optional<Elementwise> ReadUnary(const NodeShapes& node) {
   const std::string& op = node.node().op;
   const AttributeReader attributes = node.attributes();
@@ -53,12 +60,10 @@ std::optional<Elementwise> ReadUnary(const NodeShapes& node) {
     const bool tanh = attributes.String("approximate", "none") == "tanh";
     return Elementwise{tanh ? ElementwiseOp::kGeluTanh : ElementwiseOp::kGelu};
   }
-  for (const UnaryRow& row : kUnary) {
-    if (std::string_view(row.op) != op) continue;
-    return Elementwise{row.function, attributes.Float("alpha", row.alpha),
-                       attributes.Float("beta", row.beta)};
-  }
-  return std::nullopt;
+  const UnaryRow* row = FindUnary(op);
+  if (row == nullptr) return std::nullopt;
+  return Elementwise{row->function, attributes.Float("alpha", row->alpha),
+                     attributes.Float("beta", row->beta)};
 }
 
 struct BinaryRow {
@@ -82,6 +87,10 @@ bool PadRank(int rank, TensorDesc* desc) {
 }
 
 }  // namespace
+
+bool IsUnaryCall(std::string_view op) {
+  return op == "Clip" || op == "Gelu" || FindUnary(op) != nullptr;
+}
 
 std::optional<NodeCall> MakeUnaryCall(const NodeShapes& node) {
   const std::optional<Elementwise> function = ReadUnary(node);

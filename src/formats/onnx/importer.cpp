@@ -118,18 +118,25 @@ Status Importer::AddInputs(const GraphProto& proto, Scope& scope) {
 }
 
 Status Importer::AddOutputs(const GraphProto& proto, Scope& scope) {
-  std::unordered_map<std::string_view, bool> seen;
+  std::set<std::string> seen;
+  std::set<std::string> taken;
+  for (const ValueInfoProto& output : proto.outputs) taken.emplace(output.name);
   for (const ValueInfoProto& output : proto.outputs) {
-    if (!seen.emplace(output.name, true).second) {
-      return InvalidArgumentError("output {} is declared twice", Quote(output.name));
-    }
     Result<ValueId> value = Lookup(output.name, scope);
     if (!value.ok()) return std::move(value).status().WithContext("output");
     if (!value->valid()) {
       return InvalidArgumentError("output {} is an input that the call left out",
                                   Quote(output.name));
     }
-    scope.graph->AddOutput(std::string(output.name), *value);
+    std::string name(output.name);
+    if (!seen.insert(name).second) {
+      for (int count = 2; !taken.insert(name).second; ++count) {
+        name = fmt::format("{}_{}", output.name, count);
+      }
+      Warn(fmt::format("output {} is there again: it is called {}", Quote(output.name),
+                       Quote(name)));
+    }
+    scope.graph->AddOutput(std::move(name), *value);
   }
   return OkStatus();
 }

@@ -29,10 +29,6 @@ struct ImportOptions {
   bool initializers_as_inputs = false;
 };
 
-// The oldest opset that is understood in full. In older ones only operators that did not change
-// since are.
-inline constexpr int kOldestOpset = 6;
-
 // Operators that nobody knows stay in the graph as they are, so that they can be listed:
 // VerifyModel refuses them. Types are as declared; call InferTypes. What the file does oddly but
 // clearly is put right with a line in `warnings` (may be null); InvalidArgument, Unimplemented or

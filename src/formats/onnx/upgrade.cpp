@@ -8,8 +8,7 @@
 namespace kheya::onnx {
 namespace {
 
-// Applies to versions from <= version < until. `rule` null: the old meaning has no canonical form,
-// the node is kept under its old version.
+// Applies to versions from <= version < until.
 struct UpgradeRow {
   std::string_view op;
   int64_t from;
@@ -18,78 +17,75 @@ struct UpgradeRow {
 };
 
 constexpr UpgradeRow kUpgrades[] = {
-    {"Add", 6, 7, UpgradeBroadcast},
-    {"And", 6, 7, UpgradeBroadcast},
-    {"BatchNormalization", 6, 14, UpgradeBatchNormalization},
-    {"Clip", 6, 11, UpgradeClip},
+    {"Add", 1, 7, UpgradeBroadcast},
+    {"And", 1, 7, UpgradeBroadcast},
+    {"BatchNormalization", 1, 14, UpgradeBatchNormalization},
+    {"Cast", 1, 6, UpgradeCast},
+    {"Clip", 1, 11, UpgradeClip},
+    {"Concat", 1, 4, UpgradeConcat},
     {"DFT", 17, 20, UpgradeDft},
-    {"Div", 6, 7, UpgradeBroadcast},
-    {"Dropout", 6, 12, UpgradeDropout},
-    {"Equal", 6, 7, UpgradeBroadcast},
-    {"GRU", 6, 7, UpgradeRecurrent},
-    {"Gemm", 6, 7, UpgradeGemm},
-    {"Greater", 6, 7, UpgradeBroadcast},
+    {"Div", 1, 7, UpgradeBroadcast},
+    {"Dropout", 1, 12, UpgradeDropout},
+    {"Equal", 1, 7, UpgradeBroadcast},
+    {"GRU", 1, 7, UpgradeRecurrent},
+    {"Gemm", 1, 7, UpgradeGemm},
+    {"GlobalLpPool", 1, 2, UpgradeLpPool},
+    {"Greater", 1, 7, UpgradeBroadcast},
     {"GridSample", 16, 20, UpgradeGridSample},
     {"GroupNormalization", 18, 21, UpgradeGroupNormalization},
-    {"Hardmax", 6, 13, UpgradeSoftmax},
-    {"LSTM", 6, 7, UpgradeRecurrent},
-    {"Less", 6, 7, UpgradeBroadcast},
-    {"LogSoftmax", 6, 13, UpgradeSoftmax},
-    {"Mul", 6, 7, UpgradeBroadcast},
-    {"Or", 6, 7, UpgradeBroadcast},
-    {"PRelu", 6, 7, UpgradePRelu},
-    {"Pad", 6, 11, UpgradePad},
-    {"Pow", 6, 7, UpgradeBroadcast},
-    {"RNN", 6, 7, UpgradeRecurrent},
-    {"ReduceL1", 6, 18, UpgradeAxes},
-    {"ReduceL2", 6, 18, UpgradeAxes},
-    {"ReduceLogSum", 6, 18, UpgradeAxes},
-    {"ReduceLogSumExp", 6, 18, UpgradeAxes},
-    {"ReduceMax", 6, 18, UpgradeAxes},
-    {"ReduceMean", 6, 18, UpgradeAxes},
-    {"ReduceMin", 6, 18, UpgradeAxes},
-    {"ReduceProd", 6, 18, UpgradeAxes},
-    {"ReduceSum", 6, 13, UpgradeAxes},
-    {"ReduceSumSquare", 6, 18, UpgradeAxes},
+    {"Hardmax", 1, 13, UpgradeSoftmax},
+    {"LSTM", 1, 7, UpgradeRecurrent},
+    {"Less", 1, 7, UpgradeBroadcast},
+    {"LogSoftmax", 1, 13, UpgradeSoftmax},
+    {"LpPool", 1, 2, UpgradeLpPool},
+    {"Mul", 1, 7, UpgradeBroadcast},
+    {"Or", 1, 7, UpgradeBroadcast},
+    {"PRelu", 1, 7, UpgradePRelu},
+    {"Pad", 1, 2, UpgradePad1},
+    {"Pad", 1, 11, UpgradePad},
+    {"Pow", 1, 7, UpgradeBroadcast},
+    {"RNN", 1, 7, UpgradeRecurrent},
+    {"ReduceL1", 1, 18, UpgradeAxes},
+    {"ReduceL2", 1, 18, UpgradeAxes},
+    {"ReduceLogSum", 1, 18, UpgradeAxes},
+    {"ReduceLogSumExp", 1, 18, UpgradeAxes},
+    {"ReduceMax", 1, 18, UpgradeAxes},
+    {"ReduceMean", 1, 18, UpgradeAxes},
+    {"ReduceMin", 1, 18, UpgradeAxes},
+    {"ReduceProd", 1, 18, UpgradeAxes},
+    {"ReduceSum", 1, 13, UpgradeAxes},
+    {"ReduceSumSquare", 1, 18, UpgradeAxes},
+    {"Reshape", 1, 5, UpgradeReshape},
     {"Resize", 10, 11, UpgradeResize10},
     {"Resize", 11, kCanonicalOpset + 1, UpgradeResize11},
     {"RoiAlign", 10, 16, UpgradeRoiAlign},
     {"Scan", 8, 9, UpgradeScan8},
     {"Scatter", 9, kCanonicalOpset + 1, UpgradeScatter},
-    {"Slice", 6, 10, UpgradeSlice},
-    {"Softmax", 6, 13, UpgradeSoftmax},
-    {"Split", 6, 18, UpgradeSplit},
-    {"Squeeze", 6, 13, UpgradeAxes},
-    {"Sub", 6, 7, UpgradeBroadcast},
-    {"TopK", 6, 10, UpgradeTopK},
-    {"Unsqueeze", 6, 13, UpgradeAxes},
-    {"Upsample", 6, kCanonicalOpset + 1, UpgradeUpsample},
-    {"Xor", 6, 7, UpgradeBroadcast},
+    {"Selu", 1, 6, UpgradeSelu},
+    {"Slice", 1, 10, UpgradeSlice},
+    {"Softmax", 1, 13, UpgradeSoftmax},
+    {"Split", 1, 2, UpgradeSplit1},
+    {"Split", 1, 18, UpgradeSplit},
+    {"Squeeze", 1, 13, UpgradeAxes},
+    {"Sub", 1, 7, UpgradeBroadcast},
+    {"Tile", 1, 6, UpgradeTile},
+    {"TopK", 1, 10, UpgradeTopK},
+    {"Unsqueeze", 1, 13, UpgradeAxes},
+    {"Upsample", 1, kCanonicalOpset + 1, UpgradeUpsample},
+    {"Xor", 1, 7, UpgradeBroadcast},
 };
 
-// Changed between the first opset and kOldestOpset by more than `consumed_inputs`. Sorted.
-constexpr std::string_view kChangedBeforeOldest[] = {
-    "Cast", "Concat", "GRU", "GroupNormalization", "LSTM", "Pad", "RNN", "Reshape", "Split", "Tile",
-};
+// Before it, nodes could ask to work in place.
+constexpr int64_t kOpsetWithoutInPlace = 6;
 
 }  // namespace
 
 Status UpgradeNode(Graph& graph, int64_t version, NodeSpec& spec) {
-  if (version < kOldestOpset && std::binary_search(std::begin(kChangedBeforeOldest),
-                                                   std::end(kChangedBeforeOldest), spec.op)) {
-    return UnimplementedError("{} of opset {} is not supported, the oldest supported opset is {}",
-                              spec.op, version, kOldestOpset);
-  }
-  const int64_t known_version = std::max<int64_t>(version, kOldestOpset);
   const std::string op = spec.op;
-  Upgrade upgrade(graph, known_version, spec);
-  if (version < kOldestOpset) upgrade.Remove("consumed_inputs");
+  Upgrade upgrade(graph, version, spec);
+  if (version < kOpsetWithoutInPlace) upgrade.Remove("consumed_inputs");
   for (const UpgradeRow& row : kUpgrades) {
-    if (row.op != op || known_version < row.from || known_version >= row.until) continue;
-    if (row.rule == nullptr) {
-      spec.op = fmt::format("{}-{}", op, known_version);
-      return OkStatus();
-    }
+    if (row.op != op || version < row.from || version >= row.until) continue;
     KHEYA_RETURN_IF_ERROR(row.rule(upgrade));
   }
   return OkStatus();

@@ -1,9 +1,7 @@
 // UpgradeNode: rewrites a node of an older operator set into the canonical one.
 //
 // One table, in upgrade.cpp, lists by operator and range of versions what changed since. A rule
-// edits the node in place and may put other nodes and constants before it. Operators that changed
-// in a way that has no rule get the version into their name ("Scan-8"), so that they are refused
-// under it.
+// edits the node in place and may put other nodes and constants before it.
 #ifndef KHEYA_FORMATS_ONNX_UPGRADE_H_
 #define KHEYA_FORMATS_ONNX_UPGRADE_H_
 

@@ -36,6 +36,12 @@ Status UpgradePad(Upgrade& upgrade) {
   return upgrade.AddFloatLikeInput0(2, "value", *value);
 }
 
+Status UpgradeReshape(Upgrade& upgrade) {
+  KHEYA_ASSIGN_OR_RETURN(const std::optional<Ints> shape, upgrade.Take<Ints>("shape"));
+  if (!shape) return InvalidArgumentError("found no attribute 'shape'");
+  return upgrade.AddInput(1, "shape", *shape);
+}
+
 Status UpgradeSlice(Upgrade& upgrade) {
   KHEYA_ASSIGN_OR_RETURN(const std::optional<Ints> starts, upgrade.Take<Ints>("starts"));
   KHEYA_ASSIGN_OR_RETURN(const std::optional<Ints> ends, upgrade.Take<Ints>("ends"));

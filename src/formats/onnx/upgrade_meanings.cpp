@@ -1,4 +1,7 @@
 // Rules for operators whose meaning or name changed.
+#include <cmath>
+
+#include "base/string_util.h"
 #include "formats/onnx/upgrade_rules.h"
 
 namespace kheya::onnx {
@@ -41,6 +44,29 @@ void RenameMode(Upgrade& upgrade, std::string_view from, std::string_view to) {
     auto* mode = std::get_if<std::string>(&attribute.value);
     if (attribute.name == "mode" && mode != nullptr && *mode == from) *mode = to;
   }
+}
+
+constexpr float kMaxPower = 1 << 20;
+
+// The whole number that input `index` holds; nullopt when it is no constant.
+Result<std::optional<int64_t>> ConstantNumber(Upgrade& upgrade, size_t index) {
+  const Tensor* constant = upgrade.graph().Constant(upgrade.spec().inputs[index]);
+  if (constant == nullptr) return std::optional<int64_t>();
+  if (constant->num_elements() != 1) {
+    return InvalidArgumentError("input {}: found {}, expected one number", index,
+                                constant->TypeString());
+  }
+  if (constant->dtype() != DType::kFloat32) {
+    KHEYA_ASSIGN_OR_RETURN(const std::vector<int64_t> numbers, ToInt64s(*constant));
+    return std::optional(numbers[0]);
+  }
+  KHEYA_ASSIGN_OR_RETURN(const Tensor aligned, constant->Aligned());
+  const float number = aligned.data<float>()[0];
+  constexpr float kMost = 1 << 24;  // above, not every whole number is a float
+  if (!(std::fabs(number) <= kMost) || number != std::floor(number)) {
+    return InvalidArgumentError("input {}: found {}, expected a whole number", index, number);
+  }
+  return std::optional(static_cast<int64_t>(number));
 }
 
 }  // namespace
@@ -91,6 +117,31 @@ Status UpgradeBatchNormalization(Upgrade& upgrade) {
   return OkStatus();
 }
 
+Status UpgradeCast(Upgrade& upgrade) {
+  KHEYA_ASSIGN_OR_RETURN(std::optional<std::string> name, upgrade.Take<std::string>("to"));
+  if (!name) return InvalidArgumentError("found no attribute 'to'");
+  static constexpr std::pair<std::string_view, DType> kTypes[] = {
+      {"float", DType::kFloat32},   {"uint8", DType::kUint8},    {"int8", DType::kInt8},
+      {"uint16", DType::kUint16},   {"int16", DType::kInt16},    {"int32", DType::kInt32},
+      {"int64", DType::kInt64},     {"string", DType::kString},  {"bool", DType::kBool},
+      {"float16", DType::kFloat16}, {"double", DType::kFloat64}, {"uint32", DType::kUint32},
+      {"uint64", DType::kUint64},
+  };
+  const std::string wanted = ToLower(*name);
+  for (const auto& [known, dtype] : kTypes) {
+    if (known != wanted) continue;
+    upgrade.Set("to", static_cast<int64_t>(dtype));
+    return OkStatus();
+  }
+  return InvalidArgumentError("attribute 'to': found '{}', expected the name of an element type",
+                              EscapeControls(Abbreviate(*name)));
+}
+
+Status UpgradeConcat(Upgrade& upgrade) {
+  upgrade.SetDefault("axis", int64_t{1});
+  return OkStatus();
+}
+
 Status UpgradeDropout(Upgrade& upgrade) {
   upgrade.Remove("ratio");
   upgrade.Remove("is_test");
@@ -128,6 +179,27 @@ Status UpgradeGroupNormalization(Upgrade& upgrade) {
   return OkStatus();
 }
 
+Status UpgradeLpPool(Upgrade& upgrade) {
+  KHEYA_ASSIGN_OR_RETURN(const std::optional<float> power, upgrade.Take<float>("p"));
+  if (!power) return OkStatus();
+  if (*power != std::floor(*power) || *power < 1 || *power > kMaxPower) {
+    return UnimplementedError(
+        "attribute 'p': found {}, only whole numbers from 1 to {} are "
+        "supported",
+        *power, kMaxPower);
+  }
+  upgrade.Set("p", static_cast<int64_t>(*power));
+  return OkStatus();
+}
+
+Status UpgradePad1(Upgrade& upgrade) {
+  KHEYA_ASSIGN_OR_RETURN(std::optional<std::vector<int64_t>> pads,
+                         upgrade.Take<std::vector<int64_t>>("paddings"));
+  if (!pads) return InvalidArgumentError("found no attribute 'paddings'");
+  upgrade.Set("pads", *std::move(pads));
+  return OkStatus();
+}
+
 Status UpgradeRecurrent(Upgrade& upgrade) {
   upgrade.Remove("output_sequence");
   return OkStatus();
@@ -160,6 +232,38 @@ Status UpgradeScan8(Upgrade& upgrade) {
 Status UpgradeScatter(Upgrade& upgrade) {
   upgrade.spec().op = "ScatterElements";
   return OkStatus();
+}
+
+Status UpgradeSelu(Upgrade& upgrade) {
+  upgrade.SetDefault("alpha", 1.6732f);
+  upgrade.SetDefault("gamma", 1.0507f);
+  return OkStatus();
+}
+
+Status UpgradeSplit1(Upgrade& upgrade) {
+  if (!upgrade.HasInput(1)) return OkStatus();
+  return UnimplementedError("input 'split' of opset 1 is not supported, only the attribute is");
+}
+
+Status UpgradeTile(Upgrade& upgrade) {
+  std::vector<ValueId>& inputs = upgrade.spec().inputs;
+  if (inputs.size() != 3) {
+    return InvalidArgumentError("found {} inputs, expected 3", inputs.size());
+  }
+  const int rank = upgrade.InputRank(0);
+  KHEYA_ASSIGN_OR_RETURN(const std::optional<int64_t> times, ConstantNumber(upgrade, 1));
+  KHEYA_ASSIGN_OR_RETURN(const std::optional<int64_t> axis, ConstantNumber(upgrade, 2));
+  if (rank < 0 || !times || !axis) {
+    return UnimplementedError(
+        "opset {} needs an input of known rank and constant 'tiles' and 'axis'", upgrade.version());
+  }
+  if (*axis < -rank || *axis >= rank) {
+    return InvalidArgumentError("axis: found {}, expected {} to {}", *axis, -rank, rank - 1);
+  }
+  std::vector<int64_t> repeats(rank, 1);
+  repeats[*axis < 0 ? *axis + rank : *axis] = *times;
+  inputs.resize(1);
+  return upgrade.AddInput(1, "repeats", repeats);
 }
 
 Status UpgradeUpsample(Upgrade& upgrade) {

@@ -139,8 +139,65 @@ std::vector<UpgradeCase> Cases() {
       {"prelu6", 6, {.op = "PRelu"}, {"int64[1] = [1]", "Unsqueeze(z, ", "PRelu(x, "}, 2},
       {"prelu7", 7, {.op = "PRelu"}, {"y = PRelu(x, z)"}, 2},
       {"wrong_kind", 9, {.op = "TopK", .attributes = {{"k", 1.0f}}}, {"attribute 'k': found kind"}},
-      {"tile1", 1, {.op = "Tile"}, {"Tile of opset 1 is not supported"}},
+      {"cast1",
+       5,
+       {.op = "Cast", .attributes = {{"to", std::string("float16")}}},
+       {"Cast(x) {to: 10}"}},
+      {"cast1_wrong",
+       1,
+       {.op = "Cast", .attributes = {{"to", std::string("HALF")}}},
+       {"attribute 'to': found 'HALF', expected the name of an element type"}},
+      {"cast1_missing", 1, {.op = "Cast"}, {"found no attribute 'to'"}},
+      {"concat1", 3, {.op = "Concat"}, {"Concat(x, z) {axis: 1}"}, 2},
+      {"lp_pool1", 1, {.op = "LpPool", .attributes = {{"p", 3.0f}}}, {"LpPool(x) {p: 3}"}},
+      {"lp_pool1_part",
+       1,
+       {.op = "GlobalLpPool", .attributes = {{"p", 2.5f}}},
+       {"attribute 'p': found 2.5, only whole numbers"}},
+      {"pad1",
+       1,
+       {.op = "Pad", .attributes = {{"paddings", Ints{0, 1}}, {"value", 2.0f}}},
+       {"[0, 1]", "float32[] = [2.0]", "Pad(x, "}},
+      {"pad1_missing", 1, {.op = "Pad"}, {"found no attribute 'paddings'"}},
+      {"relu1", 1, {.op = "Relu", .attributes = {{"consumed_inputs", Ints{0}}}}, {"y = Relu(x)"}},
+      {"reshape1",
+       4,
+       {.op = "Reshape", .attributes = {{"shape", Ints{0, -1}}, {"consumed_inputs", Ints{0, 0}}}},
+       {"int64[2] = [0, -1]", "Reshape(x, "}},
+      {"reshape1_missing", 1, {.op = "Reshape"}, {"found no attribute 'shape'"}},
+      {"gru1", 1, {.op = "GRU", .attributes = {{"output_sequence", int64_t{1}}}}, {"GRU(x)"}},
+      {"selu1", 5, {.op = "Selu"}, {"alpha: 1.6732", "gamma: 1.0507"}},
+      {"split1", 1, {.op = "Split"}, {"input 'split' of opset 1 is not supported"}, 2},
+      {"split1_evenly", 1, {.op = "Split", .outputs = {"y", "w"}}, {"num_outputs: 2"}},
+      {"tile1", 1, {.op = "Tile"}, {"found 1 inputs, expected 3"}},
   };
+}
+
+// Tile of opset 1 on x float32[2,3,4], with these constants.
+std::string Tile1Text(Tensor tiles, Tensor axis) {
+  Graph graph("g");
+  const SymbolicShape shape{Dim(2), Dim(3), Dim(4)};
+  const ValueId x = graph.AddInput("x", ValueType::OfTensor(DType::kFloat32, shape));
+  NodeSpec spec{.op = "Tile",
+                .inputs = {x, graph.AddConstant("tiles", std::move(tiles)),
+                           graph.AddConstant("axis", std::move(axis))},
+                .outputs = {"y"}};
+  if (Status status = UpgradeNode(graph, 1, spec); !status.ok()) return status.message();
+  const Tensor* repeats = graph.Constant(spec.inputs[1]);
+  std::string text;
+  for (int64_t repeat : repeats->data<int64_t>()) text += std::to_string(repeat) + " ";
+  return text;
+}
+
+TEST(Upgrade, TileAlongOneAxis) {
+  EXPECT_EQ(Tile1Text(Tensor::Scalar(5.0f), Tensor::Scalar(1.0f)), "1 5 1 ");
+  EXPECT_EQ(Tile1Text(Tensor::Scalar(int64_t{5}), Tensor::Scalar(int64_t{-3})), "5 1 1 ");
+  EXPECT_THAT(Tile1Text(Tensor::Scalar(5.5f), Tensor::Scalar(1.0f)),
+              HasSubstr("input 1: found 5.5, expected a whole number"));
+  EXPECT_THAT(Tile1Text(Tensor::Scalar(5.0f), Tensor::Scalar(3.0f)),
+              HasSubstr("axis: found 3, expected -3 to 2"));
+  EXPECT_THAT(Tile1Text(Tensor::FromValues<float>(Shape{2}, {1.0f, 2.0f}), Tensor::Scalar(3.0f)),
+              HasSubstr("input 1: found float32[2], expected one number"));
 }
 
 TEST(Upgrade, EveryRule) {
