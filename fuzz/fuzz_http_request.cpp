@@ -37,14 +37,11 @@ kheya::ModelRepository* Repository() {
   return repository;
 }
 
-kheya::ModelRepository* PictureRepository() {
-  static kheya::ModelRepository* repository = [] {
-    auto* made = new kheya::ModelRepository();
-    const auto model = kheya::ServedModel::Create("p", "1", kheya::MakePictureModel()).value();
-    if (!made->Add(model).ok()) std::abort();
-    return made;
-  }();
-  return repository;
+// /predict answers where there is one model.
+kheya::ModelRepository* RepositoryOf(std::shared_ptr<kheya::CompiledModel> model) {
+  auto* made = new kheya::ModelRepository();
+  if (!made->Add(kheya::ServedModel::Create("p", "1", std::move(model)).value()).ok()) std::abort();
+  return made;
 }
 
 void Answer(const kheya::RequestParser& parser, kheya::ModelRepository* repository) {
@@ -81,6 +78,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return 0;
   }
   Answer(parser, Repository());
-  Answer(parser, PictureRepository());
+  static kheya::ModelRepository* picture = RepositoryOf(kheya::MakePictureModel());
+  static kheya::ModelRepository* nested =
+      RepositoryOf(kheya::MakeEchoModel("seq(map(int64,optional(float32[?])))"));
+  Answer(parser, picture);
+  Answer(parser, nested);
   return 0;
 }

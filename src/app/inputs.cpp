@@ -31,7 +31,7 @@ class InputReader {
 
   Result<std::vector<Value>> Finish() {
     for (size_t i = 0; i < infos_.size(); ++i) {
-      if (!values_[i].empty()) continue;
+      if (!values_[i].empty() || infos_[i].type.kind == ValueType::Kind::kOptional) continue;
       return InvalidArgumentError("input '{}' {} is not given", infos_[i].name,
                                   infos_[i].type.ToString())
           .WithHint("give it with --input " + infos_[i].name + "=JSON or " + infos_[i].name +
@@ -97,11 +97,11 @@ class InputReader {
     JsonReader::Options options;
     options.allow_nan = true;
     KHEYA_ASSIGN_OR_RETURN(JsonReader reader, JsonReader::Open(text, options));
-    Result<Tensor> tensor = ReadJsonTensor(reader, info.type);
-    if (!tensor.ok()) return std::move(tensor).status().WithContext("input '{}'", info.name);
+    Result<Value> value = ReadJsonValue(reader, info.type);
+    if (!value.ok()) return std::move(value).status().WithContext("input '{}'", info.name);
     Status rest = reader.Finish();
     if (!rest.ok()) return std::move(rest).WithContext("input '{}'", info.name);
-    return Set(index, std::move(tensor).value());
+    return Set(index, std::move(value).value());
   }
 
   Status AddFile(const std::string& name, const std::string& path) {

@@ -33,30 +33,33 @@ struct RunOptions {
   std::string output_dir;
 };
 
-Result<std::string> TensorText(const Value& value) {
-  if (!value.is_tensor()) return UnimplementedError("only tensors can be printed");
+Result<std::string> TextOf(const Value& value) {
   std::string text;
-  KHEYA_RETURN_IF_ERROR(AppendJsonTensor(value.tensor(), &text));
+  KHEYA_RETURN_IF_ERROR(AppendJsonValue(value, &text));
   return text;
 }
 
+std::string TypeMembers(const Value& value) {
+  if (!value.is_tensor()) return fmt::format("\"type\": \"{}\"", TypeOf(value).ToString());
+  return fmt::format("\"dtype\": \"{}\", \"shape\": {}", DTypeName(value.tensor().dtype()),
+                     value.tensor().shape().ToString());
+}
+
 // {"outputs": {name: {"dtype", "shape", "data"}}}, written by hand so that the
-// numbers go straight from the tensors.
+// numbers go straight from the tensors; of what is no tensor {"type", "data"}.
 Result<std::string> OutputsJson(const CompiledModel& model, const std::vector<Value>& outputs) {
   std::string text = "{\"outputs\": {";
   for (size_t i = 0; i < outputs.size(); ++i) {
-    KHEYA_ASSIGN_OR_RETURN(const std::string data, TensorText(outputs[i]));
-    const Tensor& tensor = outputs[i].tensor();
-    text += fmt::format("{}{}: {{\"dtype\": \"{}\", \"shape\": {}, \"data\": {}}}",
-                        i == 0 ? "" : ", ", Json(model.outputs()[i].name).Dump(),
-                        DTypeName(tensor.dtype()), tensor.shape().ToString(), data);
+    KHEYA_ASSIGN_OR_RETURN(const std::string data, TextOf(outputs[i]));
+    text += fmt::format("{}{}: {{{}, \"data\": {}}}", i == 0 ? "" : ", ",
+                        Json(model.outputs()[i].name).Dump(), TypeMembers(outputs[i]), data);
   }
   return text + "}}";
 }
 
 Status PrintPlain(const CompiledModel& model, const std::vector<Value>& outputs) {
   for (size_t i = 0; i < outputs.size(); ++i) {
-    Result<std::string> text = TensorText(outputs[i]);
+    Result<std::string> text = TextOf(outputs[i]);
     if (!text.ok()) {
       return std::move(text).status().WithContext("output '{}'", model.outputs()[i].name);
     }
@@ -70,6 +73,10 @@ Status PrintPlain(const CompiledModel& model, const std::vector<Value>& outputs)
 }
 
 Status PrintTop(const ModelSpec& spec, const Value& output, int64_t count, bool json) {
+  if (!output.is_tensor()) {
+    return InvalidArgumentError("--top: the first output is {}, expected a tensor of scores",
+                                TypeOf(output).ToString());
+  }
   KHEYA_ASSIGN_OR_RETURN(const auto rows, ClassScores(spec, output.tensor()));
   Json all = Json::Array();
   for (const std::vector<float>& row : rows) {
@@ -109,17 +116,21 @@ std::string SafeFileName(std::string_view name) {
   return safe;
 }
 
-// NAME.npy for each output; NAME.pb for types that .npy lacks.
+// NAME.npy for each output; NAME.pb for types that .npy lacks; NAME.json for what is no tensor.
 Status WriteOutputs(const std::string& folder, const CompiledModel& model,
                     const std::vector<Value>& outputs) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return UnavailableError("cannot make the folder '{}': {}", folder, error.message());
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (!outputs[i].is_tensor()) return UnimplementedError("only tensors can be written");
-    const Tensor& tensor = outputs[i].tensor();
     const std::string& name = model.outputs()[i].name;
     const std::string base = fmt::format("{}/{}_{}", folder, i, SafeFileName(name));
+    if (!outputs[i].is_tensor()) {
+      KHEYA_ASSIGN_OR_RETURN(const std::string text, TextOf(outputs[i]));
+      KHEYA_RETURN_IF_ERROR(WriteFileAtomic(base + ".json", text + "\n"));
+      continue;
+    }
+    const Tensor& tensor = outputs[i].tensor();
     const Result<std::string> npy = WriteNpy(tensor);
     KHEYA_RETURN_IF_ERROR(npy.ok() ? WriteFileAtomic(base + ".npy", *npy)
                                    : WriteFileAtomic(base + ".pb", WriteTensorProto(tensor, name)));

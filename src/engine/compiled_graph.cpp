@@ -128,7 +128,10 @@ Result<std::shared_ptr<Executor>> CompiledGraph::ExecutorFor(std::span<const Val
   if (executor_) return executor_;
   ShapePlans::Key key;
   for (const Value& input : inputs) {
-    if (!input.is_tensor()) continue;
+    if (!input.is_tensor()) {
+      key.push_back(-1);
+      continue;
+    }
     const Shape& shape = input.tensor().shape();
     key.push_back(shape.rank());
     key.insert(key.end(), shape.begin(), shape.end());
@@ -153,7 +156,10 @@ Status CompiledGraph::Prepare(const std::map<std::string, Shape>& input_shapes) 
   std::map<std::string, Shape> shapes;
   ShapePlans::Key key;
   for (const TensorInfo& info : inputs_) {
-    if (!info.type.is_tensor()) continue;
+    if (!info.type.is_tensor()) {
+      key.push_back(-1);
+      continue;
+    }
     const auto given = input_shapes.find(info.name);
     std::optional<Shape> shape = info.type.KnownShape();
     if (given != input_shapes.end()) {

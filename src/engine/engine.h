@@ -108,7 +108,7 @@ class CompiledModel {
   virtual const std::string& name() const = 0;  // the graph's, or the file's without its ending
 
   // Inputs and outputs in the order of inputs() and outputs(). An output that comes as a tensor is
-  // written into that memory and must have the right type and shape; an empty one is allocated.
+  // written into that memory and must have the right type and shape; anything else is replaced.
   // InvalidArgument names the input, what was found and what was expected. On failure the outputs
   // that were allocated are undefined.
   virtual Status Run(RunContext& context, std::span<const Value> inputs,

@@ -141,6 +141,41 @@ TEST(EngineTest, FixedShapesAndEveryTacticAgree) {
   }
 }
 
+TEST(EngineTest, PlansOfOptionalInputsAreTheirOwn) {
+  const auto model =
+      CompileModel(MakeModel(R"(graph net(a: optional(float32[?]), b: optional(float32[?])) -> (y) {
+  y = OptionalHasElement(a)
+})"),
+                   {});
+  ASSERT_TRUE(model.ok()) << model.status().ToString();
+  const Value some = Tensor::FromValues<float>(Shape{2}, {1.0f, 2.0f});
+  for (const bool given : {true, false, true}) {
+    RunContext context;
+    std::vector<Value> outputs(1);
+    const std::vector<Value> inputs = {given ? some : Value(), given ? Value() : some};
+    const Status status = (*model)->Run(context, inputs, outputs);
+    ASSERT_TRUE(status.ok()) << status.ToString();
+    EXPECT_EQ(outputs[0].tensor().data<bool>()[0], given);
+  }
+}
+
+TEST(EngineTest, ReplacesOutputsThatAreNoTensors) {
+  const auto model = LoadAndCompile(
+      std::string(KHEYA_SOURCE_DIR) + "/tests/cases/sklearn/logistic_names/model.onnx", {}, {});
+  ASSERT_TRUE(model.ok()) << model.status().ToString();
+  std::vector<Value> outputs(2);
+  for (const float x : {0.0f, 3.0f}) {
+    RunContext context;
+    const Value row = Tensor::FromValues<float>(Shape{1, 5}, {x, 0, 0, 0, 0});
+    const Value before = outputs[1];
+    const Status status = (*model)->Run(context, std::vector<Value>{row}, outputs);
+    ASSERT_TRUE(status.ok()) << status.ToString();
+    ASSERT_NE(outputs[1].sequence(), nullptr);
+    EXPECT_NE(outputs[1].sequence(), before.sequence());
+    EXPECT_EQ(outputs[1].sequence()->at(0).string_map()->size(), 3u);
+  }
+}
+
 TEST(EngineTest, NamesTheFileThatIsNotThere) {
   const auto model = LoadAndCompile("/nowhere/model.onnx", {}, {});
   EXPECT_EQ(model.status().code(), StatusCode::kNotFound);

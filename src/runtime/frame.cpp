@@ -108,7 +108,7 @@ Status Frame::BindOutputs(std::span<const Value> outputs) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     const RegisterId id = plan_.outputs[i];
     const Register& reg = plan_.registers[id];
-    const bool given = !outputs[i].empty();
+    const bool given = outputs[i].is_tensor();
     if (given && reg.place != Place::kDynamic) {
       const std::string& name = plan_.output_names[i];
       KHEYA_RETURN_IF_ERROR(CheckTensor(outputs[i], reg.desc, "output", name));
@@ -133,7 +133,7 @@ Status Frame::Collect(std::span<Value> outputs) {
     const Value& value = values_[id];
     const std::string& name = plan_.output_names[i];
     const bool own = reg.place == Place::kOutput && reg.external == static_cast<int>(i);
-    if (outputs[i].empty()) {
+    if (!outputs[i].is_tensor()) {
       if (own) {
         outputs[i] = value;
         continue;

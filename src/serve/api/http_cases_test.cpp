@@ -26,6 +26,7 @@ std::shared_ptr<CompiledModel> MakeModel(const std::string& name) {
   if (name == "doubling") return MakeDoublingModel();
   if (name == "pair") return MakePairModel();
   if (name == "picture") return MakePictureModel();
+  if (name == "classifier") return MakeClassifierModel();
   return MakeEchoModel(name);
 }
 

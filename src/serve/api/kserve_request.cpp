@@ -21,6 +21,21 @@ std::string NamesOf(const std::vector<TensorInfo>& infos) {
   return Join(names, " or ");
 }
 
+Status CheckIsTensor(const ValueType& type) {
+  if (IsKserveTensor(type)) return OkStatus();
+  return InvalidArgumentError("it is {}, which /predict carries and this protocol does not",
+                              type.ToString());
+}
+
+// The outputs that the protocol can carry, where a request names none.
+std::vector<RequestedOutput> AllOutputs(const ServedModel& model) {
+  std::vector<RequestedOutput> outputs;
+  for (size_t i = 0; i < model.outputs().size(); ++i) {
+    if (IsKserveTensor(model.outputs()[i].type)) outputs.push_back({.index = i});
+  }
+  return outputs;
+}
+
 // The members of one input, in whatever order they come.
 struct InputMembers {
   std::string name;
@@ -50,7 +65,14 @@ class Parser {
       return InvalidArgumentError("found {} bytes behind the last binary input", binary_.size());
     }
     KHEYA_RETURN_IF_ERROR(CheckComplete(request_.infer));
-    SetBinaryOutputs();
+    if (request_.infer.outputs.empty()) {
+      request_.infer.outputs = AllOutputs(model_);
+      binary_choices_.resize(request_.infer.outputs.size());
+    }
+    // What an output says itself goes before what the request says.
+    for (const std::optional<bool>& choice : binary_choices_) {
+      request_.binary.push_back(choice.value_or(parameters_.binary_outputs));
+    }
     return std::move(request_);
   }
   uint64_t timeout_us() const { return parameters_.timeout_us; }
@@ -135,6 +157,7 @@ class Parser {
                                   NamesOf(model_.inputs()));
     }
     const ValueType& type = model_.inputs()[*index].type;
+    KHEYA_RETURN_IF_ERROR(CheckIsTensor(type));
     if (DTypeFromKServe(input.datatype) != type.dtype) {
       return InvalidArgumentError("found datatype '{}', expected {}", Abbreviate(input.datatype),
                                   GetDTypeInfo(type.dtype).kserve);
@@ -197,20 +220,14 @@ class Parser {
       return InvalidArgumentError("found '{}', expected {}", Abbreviate(*name),
                                   NamesOf(model_.outputs()));
     }
+    KHEYA_RETURN_IF_ERROR(
+        CheckIsTensor(model_.outputs()[*index].type).WithContext("'{}'", Abbreviate(*name)));
     for (const RequestedOutput& other : request_.infer.outputs) {
       if (other.index == *index) return InvalidArgumentError("'{}' is asked for twice", *name);
     }
     request_.infer.outputs.push_back({*index, parameters.classes});
     binary_choices_.push_back(parameters.binary);
     return OkStatus();
-  }
-
-  // What an output says itself goes before what the request says.
-  void SetBinaryOutputs() {
-    if (binary_choices_.empty()) binary_choices_.resize(model_.outputs().size());
-    for (const std::optional<bool>& choice : binary_choices_) {
-      request_.binary.push_back(choice.value_or(parameters_.binary_outputs));
-    }
   }
 
   const ServedModel& model_;
@@ -249,9 +266,11 @@ Result<KserveRequest> ParseRaw(const std::shared_ptr<ServedModel>& model, std::s
                                 model->name(), model->inputs().size());
   }
   const TensorInfo& info = model->inputs()[0];
+  KHEYA_RETURN_IF_ERROR(CheckIsTensor(info.type).WithContext("input '{}'", info.name));
   KserveRequest request;
   request.infer.model = model;
-  request.binary.assign(model->outputs().size(), true);
+  request.infer.outputs = AllOutputs(*model);
+  request.binary.assign(request.infer.outputs.size(), true);
   Result<Tensor> tensor = Tensor();
   if (info.type.dtype == DType::kString) {
     const Shape shape{1};

@@ -26,6 +26,7 @@ Result<std::shared_ptr<ServedModel>> FindModel(const ApiContext& context,
 Json Describe(const std::vector<TensorInfo>& infos) {
   Json list = Json::Array();
   for (const TensorInfo& info : infos) {
+    if (!IsKserveTensor(info.type)) continue;  // sequences and maps go through /predict
     Json entry = Json::Object();
     entry["name"] = info.name;
     entry["datatype"] = GetDTypeInfo(info.type.dtype).kserve;
@@ -42,7 +43,7 @@ Json Describe(const std::vector<TensorInfo>& infos) {
 
 // One entry of "outputs"; binary bytes go behind the JSON.
 Status AppendOutput(const InferOutput& output, bool binary, std::string* json, std::string* tail) {
-  const Tensor& tensor = output.tensor;
+  const Tensor& tensor = output.value.tensor();
   json->append("{\"name\":");
   AppendJsonString(output.name, json);
   json->append(fmt::format(",\"datatype\":\"{}\",\"shape\":{}", GetDTypeInfo(tensor.dtype()).kserve,

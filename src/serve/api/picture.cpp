@@ -12,7 +12,9 @@ namespace {
 
 constexpr int64_t kTop = 5;
 
-bool HasClassScores(const Tensor& tensor) {
+bool HasClassScores(const Value& value) {
+  if (!value.is_tensor()) return false;
+  const Tensor& tensor = value.tensor();
   const int rank = tensor.shape().rank();
   return tensor.dtype() == DType::kFloat32 && (rank == 1 || rank == 2) && tensor.num_elements() > 0;
 }
@@ -63,8 +65,8 @@ Status PredictPicture(const std::shared_ptr<ServedModel>& model, const HttpReque
   KHEYA_ASSIGN_OR_RETURN(const InferResponse answer, Infer(request));
   response->body.push_back('{');
   KHEYA_RETURN_IF_ERROR(AppendPrediction(answer, &response->body));
-  if (!answer.outputs.empty() && HasClassScores(answer.outputs[0].tensor)) {
-    KHEYA_RETURN_IF_ERROR(AppendTop(spec, answer.outputs[0].tensor, &response->body));
+  if (!answer.outputs.empty() && HasClassScores(answer.outputs[0].value)) {
+    KHEYA_RETURN_IF_ERROR(AppendTop(spec, answer.outputs[0].value.tensor(), &response->body));
   }
   response->body.append("}\n");
   return OkStatus();

@@ -37,9 +37,9 @@ Status ReadInput(JsonReader& reader, std::string_view key, InferRequest* request
   if (!request->inputs[*index].empty()) {
     return InvalidArgumentError("input '{}' is given twice", info.name);
   }
-  Result<Tensor> tensor = ReadJsonTensor(reader, info.type);
-  if (!tensor.ok()) return std::move(tensor).status().WithContext("input '{}'", info.name);
-  request->inputs[*index] = std::move(tensor).value();
+  Result<Value> value = ReadJsonValue(reader, info.type);
+  if (!value.ok()) return std::move(value).status().WithContext("input '{}'", info.name);
+  request->inputs[*index] = std::move(value).value();
   return OkStatus();
 }
 

@@ -14,7 +14,7 @@ Status AppendPrediction(const InferResponse& answer, std::string* out) {
       AppendJsonString(output.name, out);
       out->append(": ");
     }
-    if (Status status = AppendJsonTensor(output.tensor, out); !status.ok()) {
+    if (Status status = AppendJsonValue(output.value, out); !status.ok()) {
       return std::move(status).WithContext("output '{}'", output.name);
     }
   }

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <type_traits>
+#include <utility>
 
 #include "base/checked_math.h"
 #include "base/json.h"
@@ -195,7 +196,81 @@ void AppendNested(const Tensor& tensor, Appender append, int axis, int64_t first
   out->push_back(']');
 }
 
+Result<Value> ReadSequence(JsonReader& reader, const ValueType& element) {
+  Sequence sequence;
+  KHEYA_RETURN_IF_ERROR(reader.ReadArray([&](int64_t index) -> Status {
+    Result<Value> value = ReadJsonValue(reader, element);
+    if (!value.ok()) return std::move(value).status().WithContext("item {}", index);
+    sequence.push_back(std::move(value).value());
+    return OkStatus();
+  }));
+  return Value(std::move(sequence));
+}
+
+Result<int64_t> KeyFrom(std::string_view text, int64_t) { return ParseInt64(text); }
+Result<std::string> KeyFrom(std::string_view text, const std::string&) { return std::string(text); }
+
+template <typename Map>
+Result<Value> ReadMap(JsonReader& reader, const ValueType& element) {
+  Map map;
+  KHEYA_RETURN_IF_ERROR(reader.ReadObject([&](std::string_view text) -> Status {
+    const std::string name = EscapeControls(Abbreviate(text));
+    Result<typename Map::key_type> key = KeyFrom(text, typename Map::key_type());
+    if (!key.ok()) return std::move(key).status().WithContext("key '{}'", name);
+    Result<Value> value = ReadJsonValue(reader, element);
+    if (!value.ok()) return std::move(value).status().WithContext("key '{}'", name);
+    if (map.emplace(std::move(key).value(), std::move(value).value()).second) return OkStatus();
+    return InvalidArgumentError("key '{}' is given twice", name);
+  }));
+  return Value(std::move(map));
+}
+
+void AppendKey(int64_t key, std::string* out) { out->append(fmt::format("\"{}\"", key)); }
+void AppendKey(const std::string& key, std::string* out) { AppendJsonString(key, out); }
+
+template <typename Map>
+Status AppendMap(const Map& map, std::string* out) {
+  const char* separator = "{";
+  for (const auto& [key, value] : map) {
+    out->append(std::exchange(separator, ","));
+    AppendKey(key, out);
+    out->push_back(':');
+    KHEYA_RETURN_IF_ERROR(AppendJsonValue(value, out));
+  }
+  out->append(map.empty() ? "{}" : "}");
+  return OkStatus();
+}
+
+Status AppendSequence(const Sequence& sequence, std::string* out) {
+  out->push_back('[');
+  for (size_t i = 0; i < sequence.size(); ++i) {
+    if (i > 0) out->push_back(',');
+    KHEYA_RETURN_IF_ERROR(AppendJsonValue(sequence[i], out));
+  }
+  out->push_back(']');
+  return OkStatus();
+}
+
 }  // namespace
+
+Result<Value> ReadJsonValue(JsonReader& reader, const ValueType& type) {
+  using Kind = ValueType::Kind;
+  if (type.is_tensor()) {
+    KHEYA_ASSIGN_OR_RETURN(Tensor tensor, ReadJsonTensor(reader, type));
+    return Value(std::move(tensor));
+  }
+  if (type.kind == Kind::kSequence && type.element) return ReadSequence(reader, *type.element);
+  if (type.kind == Kind::kMap && type.element) {
+    return type.dtype == DType::kString ? ReadMap<StringMap>(reader, *type.element)
+                                        : ReadMap<Int64Map>(reader, *type.element);
+  }
+  if (type.kind == Kind::kOptional && type.element) {
+    if (reader.Peek() != JsonReader::Type::kNull) return ReadJsonValue(reader, *type.element);
+    KHEYA_RETURN_IF_ERROR(reader.Skip());
+    return Value();
+  }
+  return UnimplementedError("values of type {} cannot be given as JSON", type.ToString());
+}
 
 Result<Tensor> ReadJsonTensor(JsonReader& reader, const ValueType& type) {
   KHEYA_ASSIGN_OR_RETURN(Tensor tensor, ReadAsNested(reader, type.dtype, LikelyCount(type)));
@@ -232,6 +307,15 @@ Status AppendJsonTensor(const Tensor& tensor, std::string* out) {
   } else {
     AppendNested(tensor, append, 0, 0, tensor.num_elements(), out);
   }
+  return OkStatus();
+}
+
+Status AppendJsonValue(const Value& value, std::string* out) {
+  if (value.is_tensor()) return AppendJsonTensor(value.tensor(), out);
+  if (const Sequence* sequence = value.sequence()) return AppendSequence(*sequence, out);
+  if (const Int64Map* map = value.int64_map()) return AppendMap(*map, out);
+  if (const StringMap* map = value.string_map()) return AppendMap(*map, out);
+  out->append("null");
   return OkStatus();
 }
 

@@ -1,4 +1,4 @@
-// Tensors in JSON: numbers go from the text straight into the tensor, and back.
+// Values in JSON: numbers go from the text straight into the tensor, and back.
 #ifndef KHEYA_SERVE_API_TENSOR_JSON_H_
 #define KHEYA_SERVE_API_TENSOR_JSON_H_
 
@@ -15,6 +15,10 @@ namespace kheya {
 // one that was expected; OutOfRange for numbers that the type cannot hold.
 Result<Tensor> ReadJsonTensor(JsonReader& reader, const ValueType& type);
 
+// Reads an instance of `type`: a sequence is an array, a map an object whose keys stand for whole
+// numbers where the type says so, an optional without a value null, a tensor as above.
+Result<Value> ReadJsonValue(JsonReader& reader, const ValueType& type);
+
 // Reads the elements of a tensor of known type and shape, in row-major order, nested in any way
 // that has that many. InvalidArgument when the count differs.
 Result<Tensor> ReadJsonElements(JsonReader& reader, DType dtype, const Shape& shape);
@@ -24,6 +28,9 @@ Result<Tensor> ReadJsonElements(JsonReader& reader, DType dtype, const Shape& sh
 // are null. InvalidArgument for strings that are not UTF-8, which only the binary form can carry.
 Status AppendJsonElements(const Tensor& tensor, std::string* out);
 Status AppendJsonTensor(const Tensor& tensor, std::string* out);
+
+// Any value, as ReadJsonValue reads it.
+Status AppendJsonValue(const Value& value, std::string* out);
 
 void AppendJsonFloat(float value, std::string* out);
 

@@ -32,12 +32,8 @@ class FakeModel : public CompiledModel {
   Status Run(RunContext& context, std::span<const Value> inputs,
              std::span<Value> outputs) override {
     for (size_t i = 0; i < inputs_.size(); ++i) {
-      const ValueType& type = inputs_[i].type;
-      const Tensor& tensor = inputs[i].tensor();
-      if (tensor.dtype() != type.dtype || (type.shape && !Matches(*type.shape, tensor.shape()))) {
-        return InvalidArgumentError("input '{}': found {}, expected {}", inputs_[i].name,
-                                    tensor.TypeString(), type.ToString());
-      }
+      Status status = CheckType(inputs[i], inputs_[i].type);
+      if (!status.ok()) return std::move(status).WithContext("input '{}'", inputs_[i].name);
     }
     return run_(context, inputs, outputs);
   }
@@ -101,6 +97,29 @@ inline std::shared_ptr<CompiledModel> MakePairModel() {
         }
         outputs[0] = std::move(sum);
         outputs[1] = inputs[1];
+        return OkStatus();
+      });
+}
+
+// As scikit-learn's classifiers are exported: the label and a map of scores for each row. A row's
+// label is the whole number at its start, whose score is 1; another's is 0.
+inline std::shared_ptr<CompiledModel> MakeClassifierModel() {
+  return std::make_shared<FakeModel>(
+      std::vector<TensorInfo>{FakeInfo("x", "float32[batch,1]")},
+      std::vector<TensorInfo>{FakeInfo("label", "int64[batch]"),
+                              FakeInfo("scores", "seq(map(int64,float32[]))")},
+      [](RunContext&, std::span<const Value> inputs, std::span<Value> outputs) -> Status {
+        const Tensor& x = inputs[0].tensor();
+        KHEYA_ASSIGN_OR_RETURN(Tensor label, Tensor::Allocate(DType::kInt64, {x.shape()[0]}));
+        Sequence scores;
+        for (int64_t i = 0; i < x.shape()[0]; ++i) {
+          const auto found = static_cast<int64_t>(x.data<float>()[i]);
+          label.mutable_data<int64_t>()[i] = found;
+          scores.emplace_back(
+              Int64Map{{found, Tensor::Scalar(1.0f)}, {found + 1, Tensor::Scalar(0.0f)}});
+        }
+        outputs[0] = std::move(label);
+        outputs[1] = Value(std::move(scores));
         return OkStatus();
       });
 }

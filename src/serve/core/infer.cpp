@@ -15,10 +15,12 @@ Status AppendOutput(const ServedModel& model, const RequestedOutput& wanted,
   }
   const std::string& name = model.outputs()[wanted.index].name;
   const Value& value = values[wanted.index];
-  if (!value.is_tensor()) return InternalError("output '{}' is not a tensor", name);
   if (wanted.classes == 0) {
-    response->outputs.push_back({name, value.tensor()});
+    response->outputs.push_back({name, value});
     return OkStatus();
+  }
+  if (!value.is_tensor()) {
+    return InvalidArgumentError("output '{}' is no tensor, which classification needs", name);
   }
   Result<Tensor> classes = Classify(value.tensor(), wanted.classes, model.spec().labels);
   if (!classes.ok()) return std::move(classes).status().WithContext("output '{}'", name);
@@ -32,6 +34,7 @@ Status CheckComplete(const InferRequest& request) {
   const std::vector<TensorInfo>& infos = request.model->inputs();
   std::vector<std::string> missing;
   for (size_t i = 0; i < infos.size(); ++i) {
+    if (infos[i].type.kind == ValueType::Kind::kOptional) continue;
     if (i >= request.inputs.size() || request.inputs[i].empty()) {
       missing.push_back(fmt::format("'{}' ({})", infos[i].name, infos[i].type.ToString()));
     }

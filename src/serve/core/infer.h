@@ -33,7 +33,7 @@ struct InferRequest {
 
 struct InferOutput {
   std::string name;
-  Tensor tensor;
+  Value value;
 };
 
 struct InferResponse {
@@ -44,7 +44,7 @@ struct InferResponse {
 // an index that the model lacks; DeadlineExceeded, Cancelled; and what the model itself says.
 Result<InferResponse> Infer(const InferRequest& request);
 
-// A request for `model` with `inputs`, checked: every input must be there.
+// A request for `model` with `inputs`, checked: every input but an optional must be there.
 // InvalidArgument names those that are missing.
 Status CheckComplete(const InferRequest& request);
 

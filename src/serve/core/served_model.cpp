@@ -10,9 +10,15 @@ std::optional<size_t> FindByName(const std::vector<TensorInfo>& infos, std::stri
   return std::nullopt;
 }
 
+// A JSON request can carry it.
+bool IsServable(const ValueType& type) {
+  if (type.is_tensor()) return IsKserveTensor(type);
+  return type.kind != ValueType::Kind::kSparseTensor && type.element && IsServable(*type.element);
+}
+
 Status CheckServable(const char* role, const std::vector<TensorInfo>& infos) {
   for (const TensorInfo& info : infos) {
-    if (!info.type.is_tensor() || GetDTypeInfo(info.type.dtype).kserve[0] == '\0') {
+    if (!IsServable(info.type)) {
       return UnimplementedError("{} '{}' is {}, which a request cannot carry", role, info.name,
                                 info.type.ToString());
     }
@@ -21,6 +27,10 @@ Status CheckServable(const char* role, const std::vector<TensorInfo>& infos) {
 }
 
 }  // namespace
+
+bool IsKserveTensor(const ValueType& type) {
+  return type.is_tensor() && *GetDTypeInfo(type.dtype).kserve != '\0';
+}
 
 ServedModel::ServedModel(std::string name, std::string version,
                          std::shared_ptr<CompiledModel> compiled, ModelSpec spec)

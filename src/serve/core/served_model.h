@@ -17,12 +17,15 @@ namespace kheya {
 
 enum class ModelState { kLoading, kReady, kUnavailable };
 
+// A tensor of an element type that KServe v2 has a name for.
+bool IsKserveTensor(const ValueType& type);
+
 // Shared between the repository and the requests under way, so that a model that leaves the
 // repository lives until its last answer. Thread safety: all members.
 class ServedModel {
  public:
   // With the spec in the model's metadata, or with `spec`. Unimplemented when an input or output is
-  // not a tensor of a type that a request can carry; InvalidArgument when the metadata's spec is
+  // of a type that no request can carry; InvalidArgument when the metadata's spec is
   // wrong.
   static Result<std::shared_ptr<ServedModel>> Create(std::string name, std::string version,
                                                      std::shared_ptr<CompiledModel> compiled);
