@@ -127,19 +127,16 @@ Status CompiledGraph::CheckInputs(std::span<const Value> inputs) const {
 Result<std::shared_ptr<Executor>> CompiledGraph::ExecutorFor(std::span<const Value> inputs) {
   if (executor_) return executor_;
   ShapePlans::Key key;
-  for (const Value& input : inputs) {
-    if (!input.is_tensor()) {
-      key.push_back(-1);
-      continue;
-    }
-    const Shape& shape = input.tensor().shape();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs_[i].type.is_tensor()) continue;  // may differ from run to run in any plan
+    const Shape& shape = inputs[i].tensor().shape();
     key.push_back(shape.rank());
     key.insert(key.end(), shape.begin(), shape.end());
   }
   return plans_->Get(key, [&] {
     std::map<std::string, Shape> shapes;
     for (size_t i = 0; i < inputs.size(); ++i) {
-      if (inputs[i].is_tensor()) shapes[inputs_[i].name] = inputs[i].tensor().shape();
+      if (inputs_[i].type.is_tensor()) shapes[inputs_[i].name] = inputs[i].tensor().shape();
     }
     return MakeExecutor(shapes);
   });
@@ -156,10 +153,7 @@ Status CompiledGraph::Prepare(const std::map<std::string, Shape>& input_shapes) 
   std::map<std::string, Shape> shapes;
   ShapePlans::Key key;
   for (const TensorInfo& info : inputs_) {
-    if (!info.type.is_tensor()) {
-      key.push_back(-1);
-      continue;
-    }
+    if (!info.type.is_tensor()) continue;
     const auto given = input_shapes.find(info.name);
     std::optional<Shape> shape = info.type.KnownShape();
     if (given != input_shapes.end()) {
