@@ -31,11 +31,15 @@ constexpr ParamDef kOutputs[] = {{"Y", types::kFloat, 'T'},
                                  {"present_key", types::kFloat, 'T', Presence::kOptional},
                                  {"present_value", types::kFloat, 'V', Presence::kOptional},
                                  {"qk_matmul_output", types::kFloat, 'T', Presence::kOptional}};
-constexpr AttributeDef kAttributes[] = {
-    {"is_causal", AttributeKind::kInt},        {"kv_num_heads", AttributeKind::kInt},
-    {"q_num_heads", AttributeKind::kInt},      {"qk_matmul_output_mode", AttributeKind::kInt},
-    {"scale", AttributeKind::kFloat},          {"softcap", AttributeKind::kFloat},
-    {"softmax_precision", AttributeKind::kInt}};
+constexpr AttributeDef kAttributes[] = {{"is_causal", AttributeKind::kInt},
+                                        {"kv_num_heads", AttributeKind::kInt},
+                                        {"left_window_size", AttributeKind::kInt},
+                                        {"q_num_heads", AttributeKind::kInt},
+                                        {"qk_matmul_output_mode", AttributeKind::kInt},
+                                        {"right_window_size", AttributeKind::kInt},
+                                        {"scale", AttributeKind::kFloat},
+                                        {"softcap", AttributeKind::kFloat},
+                                        {"softmax_precision", AttributeKind::kInt}};
 
 // Symbolic sizes of a tensor of heads; unknown where they cannot be told.
 struct SymbolicHeads {
@@ -179,6 +183,13 @@ Status CheckSizes(const Heads& q, const Heads& k, const Heads& v) {
                               q.heads, k.heads);
 }
 
+Result<int64_t> WindowSize(const AttributeReader& attributes, std::string_view name) {
+  const int64_t size = attributes.Int(name, -1);
+  constexpr int64_t kMost = int64_t{1} << 48;  // places are added to it
+  if (size >= -1) return std::min(size, kMost);
+  return InvalidArgumentError("found {} {}, expected -1 or more", name, size);
+}
+
 Result<kernels::AttentionParams> ParamsOf(const EvalContext& context, const Heads& q,
                                           const Heads& k, const Heads& v) {
   KHEYA_RETURN_IF_ERROR(CheckSizes(q, k, v));
@@ -188,7 +199,10 @@ Result<kernels::AttentionParams> ParamsOf(const EvalContext& context, const Head
   params.scale = attributes.Has("scale") ? attributes.Float("scale", 1) : usual;
   params.softcap = attributes.Float("softcap", 0);
   params.causal = attributes.Int("is_causal", 0) != 0;
+  KHEYA_ASSIGN_OR_RETURN(params.left_window, WindowSize(attributes, "left_window_size"));
+  KHEYA_ASSIGN_OR_RETURN(params.right_window, WindowSize(attributes, "right_window_size"));
   if (context.has_input(kPastKey)) params.first_query = context.input(kPastKey).shape()[2];
+  params.first_query_from_end = context.has_input(kValidKeys);
   const int64_t mode = attributes.Int("qk_matmul_output_mode", 0);
   if (mode < 0 || mode > 3) {
     return InvalidArgumentError("found qk_matmul_output_mode {}, expected 0 to 3", mode);

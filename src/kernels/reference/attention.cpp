@@ -40,12 +40,11 @@ class AttentionLoop {
     const int64_t kv_head = h / (p_.heads / p_.kv_heads);
     Products(b, h, i, kv_head);
     Give(AttentionScores::kProducts, b, h, i);
-    if (p_.cap_first) Cap();
+    Cap();
+    Give(AttentionScores::kCapped, b, h, i);
     AddBias(b, h, i);
     Give(AttentionScores::kWithBias, b, h, i);
-    if (!p_.cap_first) Cap();
-    Give(AttentionScores::kCapped, b, h, i);
-    Softmax();
+    Softmax(h);
     Give(AttentionScores::kProbabilities, b, h, i);
     Answer(b, h, i, kv_head);
   }
@@ -67,21 +66,31 @@ class AttentionLoop {
     for (double& s : row_) s = p_.softcap * std::tanh(s / p_.softcap);
   }
 
+  // Masks the keys outside [begin, end), which query i does not see.
   void AddBias(int64_t b, int64_t h, int64_t i) {
-    int64_t end = p_.keys;
-    if (!valid_keys_.empty()) end = std::min(end, valid_keys_[b]);
-    if (p_.causal) end = std::min(end, i + p_.first_query + 1);
+    const int64_t valid =
+        valid_keys_.empty() ? p_.keys : std::clamp<int64_t>(valid_keys_[b], 0, p_.keys);
+    const int64_t place = i + (p_.first_query_from_end ? valid - p_.queries : p_.first_query);
+    int64_t begin = 0;
+    int64_t end = valid;
+    if (p_.causal) end = std::min(end, place + 1);
+    if (p_.right_window >= 0) end = std::min(end, place + p_.right_window + 1);
+    if (p_.left_window >= 0) begin = std::max(begin, place - p_.left_window);
+    if (!bias_.empty()) end = std::min(end, p_.bias_keys);
+    end = std::max<int64_t>(end, 0);
+    begin = std::min(begin, end);
     if (!bias_.empty()) {
-      end = std::min(end, p_.bias_keys);
       const double* bias = bias_.data() + p_.bias_strides.At(b, h, i);
-      for (int64_t j = 0; j < end; ++j) row_[j] += bias[j * p_.bias_key_stride];
+      for (int64_t j = begin; j < end; ++j) row_[j] += bias[j * p_.bias_key_stride];
     }
-    for (int64_t j = std::max<int64_t>(end, 0); j < p_.keys; ++j) row_[j] = kMasked;
+    std::fill(row_.begin(), row_.begin() + begin, kMasked);
+    std::fill(row_.begin() + end, row_.end(), kMasked);
   }
 
-  void Softmax() {
-    const double largest = row_.empty() ? kMasked : *std::ranges::max_element(row_);
-    double sum = 0;
+  void Softmax(int64_t h) {
+    const double sink = p_.sinks.empty() ? kMasked : p_.sinks[h];
+    const double largest = row_.empty() ? sink : std::max(sink, *std::ranges::max_element(row_));
+    double sum = largest == kMasked ? 0 : std::exp(sink - largest);
     for (double& s : row_) {
       s = largest == kMasked ? 0 : std::exp(s - largest);
       sum += s;

@@ -20,7 +20,7 @@ struct HeadStrides {
 };
 
 // What is given out as scores besides the answer.
-enum class AttentionScores : uint8_t { kProducts, kWithBias, kCapped, kProbabilities };
+enum class AttentionScores : uint8_t { kProducts, kCapped, kWithBias, kProbabilities };
 
 struct AttentionParams {
   int64_t batch = 0;
@@ -30,11 +30,16 @@ struct AttentionParams {
   int64_t keys = 0;
   int64_t head_size = 0;
   int64_t value_size = 0;
-  double scale = 1;        // of the products
-  double softcap = 0;      // 0: none
-  bool cap_first = false;  // the cap comes before the bias and the mask
+  double scale = 1;    // of the products
+  double softcap = 0;  // 0: none
   bool causal = false;
-  int64_t first_query = 0;  // the place of query 0 among the keys, for `causal`
+  int64_t left_window = -1;   // keys seen before a query's own place; -1: all
+  int64_t right_window = -1;  // and after it
+  // The place of query 0 among the keys; from the end: query 0 stands `queries` before the end of
+  // the valid keys.
+  int64_t first_query = 0;
+  bool first_query_from_end = false;
+  std::span<const double> sinks = {};  // by head, the score of a key without a value; empty: none
   AttentionScores scores = AttentionScores::kProducts;
   HeadStrides query_strides = {};
   HeadStrides key_strides = {};
@@ -47,10 +52,11 @@ struct AttentionParams {
 };
 
 // For each query, with s over the keys:
-//   s = scale * (q . k) + bias;  s = softcap * tanh(s / softcap);  y = softmax(s) v
-// in double. A query may see keys up to its own place when `causal`, and only the first
-// valid_keys[b] (empty: all); one that sees none answers 0. All views but `bias` (doubles; its data
-// may be null) are of one type. `scores` [batch, heads, queries, keys]; its data may be null.
+//   s = scale * (q . k);  s = softcap * tanh(s / softcap) + bias;  y = softmax(s) v
+// in double. A query may see keys up to its own place when `causal`, those of its window, and only
+// the first valid_keys[b] (empty: all); one that sees none answers 0. All views but `bias`
+// (doubles; its data may be null) are of one type. `scores` [batch, heads, queries, keys]; its data
+// may be null.
 Status Attention(const AttentionParams& params, const TensorView& q, const TensorView& k,
                  const TensorView& v, std::span<const double> bias,
                  std::span<const int64_t> valid_keys, const MutableTensorView& y,

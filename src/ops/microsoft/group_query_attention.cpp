@@ -70,7 +70,7 @@ constexpr AttributeDef kAttributes[] = {{"causal", AttributeKind::kInt},
 
 Status CheckSupported(const EvalContext& context) {
   const AttributeReader attributes = context.attributes();
-  for (int input = kSink; input < context.num_inputs(); ++input) {
+  for (int input = kFirstNew; input < context.num_inputs(); ++input) {
     if (context.has_input(input)) {
       return UnimplementedError("input {} is not supported", kInputs[input].name);
     }
@@ -80,11 +80,12 @@ Status CheckSupported(const EvalContext& context) {
       return UnimplementedError("{} {} is not supported", name, attributes.String(name, ""));
     }
   }
-  if (attributes.Int("smooth_softmax", 0) > 0) {
-    return UnimplementedError("smooth_softmax is not supported");
-  }
   if (attributes.Int("sliding_window_cache", 0) != 0 || attributes.Int("causal", 1) != 1) {
     return UnimplementedError("sliding_window_cache and causal 0 are not supported");
+  }
+  const int64_t window = attributes.Int("local_window_size", -1);
+  if (window != -1 && window < 1) {
+    return InvalidArgumentError("found local_window_size {}, expected -1 or above 0", window);
   }
   if (context.wants_output(3)) return UnimplementedError("output output_qk is not supported");
   return OkStatus();
@@ -300,36 +301,44 @@ Status GivePresent(EvalContext& context, int output, const Tensor& tensor) {
   return out.Finish();
 }
 
-// The bias of scores of one row [heads, length, keys]: the input's, and minus infinity left of the
-// window.
+// The bias of scores of one row [heads, length, keys].
 Result<std::vector<double>> BiasOf(EvalContext& context, const Sizes& sizes, int64_t row,
-                                   int64_t past, int64_t keys) {
-  const int64_t window = context.attributes().Int("local_window_size", -1);
-  if (!context.has_input(kBias) && window < 0) return std::vector<double>();
+                                   int64_t keys) {
+  if (!context.has_input(kBias)) return std::vector<double>();
   KHEYA_ASSIGN_OR_RETURN(const Tensor bias, WideInput(context, kBias));
-  if (bias.defined()) {
-    const Shape& s = bias.shape();
-    const bool fits = s.rank() == 4 && (s[0] == 1 || s[0] == sizes.batch) &&
-                      (s[1] == 1 || s[1] == sizes.heads) && s[2] == sizes.length && s[3] >= keys;
-    if (!fits) return InvalidArgumentError("found attention_bias {}", s.ToString());
+  const Shape& s = bias.shape();
+  const bool fits = s.rank() == 4 && (s[0] == 1 || s[0] == sizes.batch) &&
+                    (s[1] == 1 || s[1] == sizes.heads) && s[2] == sizes.length && s[3] >= keys;
+  if (!fits) {
+    return InvalidArgumentError("found attention_bias {}, expected [{},{},{},{} or more]",
+                                s.ToString(), sizes.batch, sizes.heads, sizes.length, keys);
   }
   std::vector<double> result;
   for (int64_t h = 0; h < sizes.heads; ++h) {
     for (int64_t t = 0; t < sizes.length; ++t) {
-      int64_t at = 0;
-      if (bias.defined()) {
-        const Shape& s = bias.shape();
-        at = (((s[0] == 1 ? 0 : row) * s[1] + (s[1] == 1 ? 0 : h)) * s[2] + t) * s[3];
-      }
+      const int64_t at = (((s[0] == 1 ? 0 : row) * s[1] + (s[1] == 1 ? 0 : h)) * s[2] + t) * s[3];
       for (int64_t key = 0; key < keys; ++key) {
-        const bool outside = window >= 0 && key <= past + t - window;
-        result.push_back(outside          ? -INFINITY
-                         : bias.defined() ? bias.data<float>()[static_cast<size_t>(at + key)]
-                                          : 0);
+        result.push_back(bias.data<float>()[static_cast<size_t>(at + key)]);
       }
     }
   }
   return result;
+}
+
+// By head; empty where there are none.
+Result<std::vector<double>> SinksOf(EvalContext& context, const Sizes& sizes) {
+  const auto heads = static_cast<size_t>(sizes.heads);
+  if (!context.has_input(kSink)) {
+    const bool smooth = context.attributes().Int("smooth_softmax", 0) > 0;
+    return std::vector<double>(smooth ? heads : 0, 0.0);
+  }
+  KHEYA_ASSIGN_OR_RETURN(const Tensor sinks, WideInput(context, kSink));
+  if (!(sinks.shape() == Shape{sizes.heads})) {
+    return InvalidArgumentError("found head_sink {}, expected [{}]", sinks.shape().ToString(),
+                                sizes.heads);
+  }
+  const std::span<const float> values = sinks.data<float>();
+  return std::vector<double>(values.begin(), values.end());
 }
 
 TensorView RowOf(const Tensor& tensor, int64_t row) {
@@ -347,8 +356,9 @@ Status Attend(EvalContext& context, const Sizes& sizes, int64_t row, int64_t pas
   const float scale = context.attributes().Float("scale", 0.0f);
   params.scale = scale != 0 ? scale : 1.0 / std::sqrt(std::max<double>(1, sizes.size));
   params.softcap = context.attributes().Float("softcap", 0.0f);
-  params.cap_first = true;
   params.causal = true;
+  const int64_t window = context.attributes().Int("local_window_size", -1);
+  if (window > 0) params.left_window = window - 1;
   params.first_query = past;
   params.query_strides = {0, sizes.length * sizes.size, sizes.size};
   params.key_strides = {0, sizes.present * sizes.size, sizes.size};
@@ -356,7 +366,9 @@ Status Attend(EvalContext& context, const Sizes& sizes, int64_t row, int64_t pas
   params.output_strides = {0, sizes.size, sizes.heads * sizes.size};
   params.bias_strides = {0, sizes.length * keys, keys};
   params.bias_keys = keys;
-  KHEYA_ASSIGN_OR_RETURN(const std::vector<double> bias, BiasOf(context, sizes, row, past, keys));
+  KHEYA_ASSIGN_OR_RETURN(const std::vector<double> sinks, SinksOf(context, sizes));
+  params.sinks = sinks;
+  KHEYA_ASSIGN_OR_RETURN(const std::vector<double> bias, BiasOf(context, sizes, row, keys));
   const int64_t own = sizes.length * sizes.heads * sizes.size;
   const MutableTensorView part = {y.dtype, Shape{1, sizes.length, sizes.heads * sizes.size},
                                   y.as<float>().data() + row * own};
