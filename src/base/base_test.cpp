@@ -99,6 +99,10 @@ TEST(StringUtilTest, ShortensBetweenCharacters) {
   EXPECT_EQ(Abbreviate("ab\xC3\xA9z", 3), "ab...");
   EXPECT_EQ(Abbreviate("ab\xC3\xA9z", 4), "ab\xC3\xA9...");
   EXPECT_EQ(Abbreviate("\x80\x80\x80", 2), "...");
+  EXPECT_EQ(EscapeControls("a\nb\x7f"), "a\\x0ab\\x7f");
+  EXPECT_EQ(EscapeControls("খেয়া"), "খেয়া");
+  EXPECT_EQ(EscapeControls("খ\xff\xC0\xAF\nয়\xE2\x82"), "খ\\xff\\xc0\\xaf\\x0aয়\\xe2\\x82");
+  EXPECT_TRUE(IsValidUtf8(InvalidArgumentError("found '{}'", "\xff").message()));
   EXPECT_TRUE(IsValidUtf8("খেয়া"));
   EXPECT_FALSE(IsValidUtf8("\xC0\x80"));
   EXPECT_FALSE(IsValidUtf8("\xED\xA0\x80"));

@@ -30,6 +30,14 @@ Result<T> ParseNumber(std::string_view text, const char* kind) {
   return value;
 }
 
+// Of the UTF-8 character that `text` begins with; 0 when it begins with none.
+size_t CharacterBytes(std::string_view text) {
+  for (size_t size = 1; size <= std::min<size_t>(4, text.size()); ++size) {
+    if (IsValidUtf8(text.substr(0, size))) return size;
+  }
+  return 0;
+}
+
 }  // namespace
 
 std::vector<std::string_view> Split(std::string_view text, char separator) {
@@ -93,12 +101,16 @@ std::string Abbreviate(std::string_view text, size_t max_bytes) {
 std::string EscapeControls(std::string_view text) {
   std::string escaped;
   escaped.reserve(text.size());
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) {
+  const bool all_valid = IsValidUtf8(text);
+  for (size_t i = 0; i < text.size();) {
+    const size_t size = all_valid ? 1 : CharacterBytes(text.substr(i));
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (size == 0 || byte < 0x20 || byte == 0x7f) {
       escaped += fmt::format("\\x{:02x}", byte);
+      ++i;
     } else {
-      escaped += c;
+      escaped += text.substr(i, size);
+      i += size;
     }
   }
   return escaped;

@@ -39,7 +39,7 @@ Result<double> ParseDouble(std::string_view text);
 // At most `max_bytes` of `text`, cut between UTF-8 characters, with "..." for what is left out:
 // for quoting hostile text in an error.
 std::string Abbreviate(std::string_view text, size_t max_bytes = 80);
-// Control characters as \x0a, so that hostile text stays on its line.
+// Control characters and bytes that are no UTF-8 as \x0a: hostile text stays one line of text.
 std::string EscapeControls(std::string_view text);
 // True when the whole text is valid UTF-8 (no surrogates, no overlong forms).
 bool IsValidUtf8(std::string_view text);

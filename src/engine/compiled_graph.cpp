@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/out_of_memory.h"
 #include "engine/devices.h"
 #include "engine/facts.h"
 #include "ops/infer.h"
@@ -40,6 +41,13 @@ std::string NameOf(const Model& model) {
   const size_t slash = model.path.rfind('/');
   const std::string file = slash == std::string::npos ? model.path : model.path.substr(slash + 1);
   return file.substr(0, file.rfind('.'));
+}
+
+// What the type says of kinds and elements. A file may declare a shape that no run has.
+ValueType WithoutShapes(ValueType type) {
+  type.shape.reset();
+  if (type.element) type.element = std::make_shared<ValueType>(WithoutShapes(*type.element));
+  return type;
 }
 
 bool IsFixed(const std::vector<TensorInfo>& infos) {
@@ -87,6 +95,7 @@ Status CompiledGraph::Init(Model model) {
   metadata_ = model.graph.metadata();
   inputs_ = InputInfos(model.graph);
   outputs_ = OutputInfos(model.graph);
+  for (const TensorInfo& info : outputs_) output_kinds_.push_back(WithoutShapes(info.type));
   macs_ = CountMacs(model.graph);
   if (options_.simplify) KHEYA_RETURN_IF_ERROR(Simplify(model.graph, Passes()));
   if (!IsFixed(inputs_)) {
@@ -124,6 +133,15 @@ Status CompiledGraph::CheckInputs(std::span<const Value> inputs) const {
   return OkStatus();
 }
 
+// Where inference knew nothing, an output's type is only what the file declares.
+Status CompiledGraph::CheckOutputs(std::span<const Value> outputs) const {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    KHEYA_RETURN_IF_ERROR(
+        CheckType(outputs[i], output_kinds_[i]).WithContext("output '{}'", outputs_[i].name));
+  }
+  return OkStatus();
+}
+
 Result<std::shared_ptr<Executor>> CompiledGraph::ExecutorFor(std::span<const Value> inputs) {
   if (executor_) return executor_;
   ShapePlans::Key key;
@@ -144,9 +162,12 @@ Result<std::shared_ptr<Executor>> CompiledGraph::ExecutorFor(std::span<const Val
 
 Status CompiledGraph::Run(RunContext& context, std::span<const Value> inputs,
                           std::span<Value> outputs) {
-  KHEYA_RETURN_IF_ERROR(CheckInputs(inputs));
-  KHEYA_ASSIGN_OR_RETURN(const std::shared_ptr<Executor> executor, ExecutorFor(inputs));
-  return executor->Run(context, inputs, outputs);
+  return CatchOutOfMemory([&]() -> Status {
+    KHEYA_RETURN_IF_ERROR(CheckInputs(inputs));
+    KHEYA_ASSIGN_OR_RETURN(const std::shared_ptr<Executor> executor, ExecutorFor(inputs));
+    KHEYA_RETURN_IF_ERROR(executor->Run(context, inputs, outputs));
+    return CheckOutputs(outputs);
+  });
 }
 
 Status CompiledGraph::Prepare(const std::map<std::string, Shape>& input_shapes) {
@@ -175,7 +196,8 @@ Status CompiledGraph::Prepare(const std::map<std::string, Shape>& input_shapes) 
     if (!shapes.contains(name)) return InvalidArgumentError("there is no input '{}'", name);
   }
   if (executor_) return OkStatus();
-  return plans_->Get(key, [&] { return MakeExecutor(shapes); }).status();
+  return CatchOutOfMemory(
+      [&] { return plans_->Get(key, [&] { return MakeExecutor(shapes); }).status(); });
 }
 
 std::vector<std::shared_ptr<Executor>> CompiledGraph::Executors() const {
@@ -216,14 +238,15 @@ std::optional<int64_t> CompiledGraph::Macs(const std::map<std::string, Shape>& i
 }
 
 Result<std::shared_ptr<CompiledModel>> CompileModel(Model model, const CompileOptions& options) {
-  return CompiledGraph::Create(std::move(model), options);
+  return CatchOutOfMemory([&] { return CompiledGraph::Create(std::move(model), options); });
 }
 
 Status SimplifyModel(Model& model, const std::vector<std::string>& disabled_passes) {
   KHEYA_RETURN_IF_ERROR(CheckSupported(model.graph).WithContext("file '{}'", model.path));
   SimplifyOptions passes;
   passes.disabled = disabled_passes;
-  return Simplify(model.graph, passes).WithContext("file '{}'", model.path);
+  return CatchOutOfMemory([&] { return Simplify(model.graph, passes); })
+      .WithContext("file '{}'", model.path);
 }
 
 }  // namespace kheya

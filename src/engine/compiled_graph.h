@@ -44,6 +44,7 @@ class CompiledGraph : public CompiledModel {
   Result<std::shared_ptr<Executor>> MakeExecutor(const std::map<std::string, Shape>& shapes);
   Result<std::shared_ptr<Executor>> ExecutorFor(std::span<const Value> inputs);
   Status CheckInputs(std::span<const Value> inputs) const;
+  Status CheckOutputs(std::span<const Value> outputs) const;
   std::vector<std::shared_ptr<Executor>> Executors() const;
 
   CompileOptions options_;
@@ -51,6 +52,7 @@ class CompiledGraph : public CompiledModel {
   std::string name_;
   std::vector<TensorInfo> inputs_;
   std::vector<TensorInfo> outputs_;
+  std::vector<ValueType> output_kinds_;
   std::vector<std::pair<std::string, std::string>> metadata_;
   std::shared_ptr<PackCache> cache_;
   std::optional<int64_t> macs_;         // of the fixed shapes

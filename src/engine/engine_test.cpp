@@ -91,6 +91,18 @@ TEST(EngineTest, AShapeOfOneInputSettlesTheSymbolsOfOthers) {
   EXPECT_EQ((*model)->inputs()[1].type.ToString(), "float32[2,1]");
 }
 
+// Nothing but the file says what an element of a sequence of any type is.
+TEST(EngineTest, RefusesAnOutputThatWasDeclaredWrongly) {
+  const auto model = CompileModel(
+      MakeModel("graph g(s: ?, i: int64[]) -> (y) { y: string[2] = SequenceAt(s, i) }"), {});
+  ASSERT_TRUE(model.ok()) << model.status().ToString();
+  const std::vector<Value> inputs = {Value(Sequence{Ones(1)}), Tensor::Scalar<int64_t>(0)};
+  RunContext context;
+  std::vector<Value> outputs(1);
+  const Status status = (*model)->Run(context, inputs, outputs);
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << status.ToString();
+}
+
 TEST(EngineTest, ListsWhatIsNotSupported) {
   const Model model = MakeModel("graph g(x: float32[2]) -> (y) { t = Frobnicate(x) y = Relu(t) }");
   EXPECT_EQ(GatherFacts(model).unsupported.size(), 1u);

@@ -1,10 +1,12 @@
+#include "base/out_of_memory.h"
 #include "engine/engine.h"
 #include "formats/formats.h"
 #include "ops/infer.h"
 
 namespace kheya {
+namespace {
 
-Result<Model> LoadModel(const std::string& path, const LoadOptions& options) {
+Result<Model> Load(const std::string& path, const LoadOptions& options) {
   ImportOptions import;
   import.file.max_bytes = options.max_bytes;
   import.file.copy = options.copy;
@@ -13,6 +15,12 @@ Result<Model> LoadModel(const std::string& path, const LoadOptions& options) {
               std::move(imported.warnings)};
   KHEYA_RETURN_IF_ERROR(InferTypes(model.graph, &model.warnings).WithContext("file '{}'", path));
   return model;
+}
+
+}  // namespace
+
+Result<Model> LoadModel(const std::string& path, const LoadOptions& options) {
+  return CatchOutOfMemory([&] { return Load(path, options); });
 }
 
 Result<std::shared_ptr<CompiledModel>> LoadAndCompile(const std::string& path,

@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/out_of_memory.h"
 #include "base/random.h"
 #include "ops/check_inputs.h"
 #include "ops/infer.h"
 #include "ops/op.h"
+#include "ops/text_memory.h"
 
 namespace kheya {
 namespace {
@@ -98,6 +100,7 @@ class NodeContext : public EvalContext {
   }
 
   Result<MutableTensorView> Output(int index, DType dtype, const Shape& shape) override {
+    if (dtype == DType::kString) KHEYA_RETURN_IF_ERROR(CheckTextFits(*this, shape));
     KHEYA_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(dtype, shape, options_.budget));
     const MutableTensorView view = tensor.mutable_view();
     KHEYA_RETURN_IF_ERROR(SetOutput(index, std::move(tensor)));
@@ -165,7 +168,9 @@ Result<std::vector<Value>> Evaluate(const Graph& graph, NodeId id, std::span<con
   }
   KHEYA_RETURN_IF_ERROR(CheckInputValues(*op, inputs).WithContext("{}", Describe(node, inputs)));
   NodeContext context(graph, node, inputs, options, environment);
-  KHEYA_RETURN_IF_ERROR(op->evaluate(context).WithContext("{}", Describe(node, inputs)));
+  KHEYA_RETURN_IF_ERROR(CatchOutOfMemory([&] {
+                          return op->evaluate(context);
+                        }).WithContext("{}", Describe(node, inputs)));
   return context.TakeOutputs();
 }
 

@@ -79,7 +79,7 @@ Status InferBack(InferContext& context) {
 Status CheckBlocks(const Shape& x, const Shape& scale, int axis, int64_t block) {
   bool fits = block >= 1 && x.rank() == scale.rank();
   for (int i = 0; fits && i < x.rank(); ++i) {
-    fits = scale[i] == (i == axis ? (x[i] + block - 1) / block : x[i]);
+    fits = scale[i] == (i == axis ? x[i] / block + (x[i] % block == 0 ? 0 : 1) : x[i]);
   }
   if (fits) return OkStatus();
   return InvalidArgumentError("found scales {} for {} in blocks of {} along axis {}",

@@ -59,6 +59,9 @@ Status InferDft(InferContext& context) {
   std::optional<SymbolicShape> shape = ShapeOrNull(context, 0);
   const bool onesided = context.attributes().Int("onesided", 0) != 0;
   const bool inverse = context.attributes().Int("inverse", 0) != 0;
+  if (shape && shape->size() < 2) {
+    return InvalidArgumentError("found input {}, expected [...,1] or [...,2]", ToString(*shape));
+  }
   std::optional<int64_t> wanted = -2;
   if (context.has_input(2)) {
     const auto known = KnownElements(context, 2);

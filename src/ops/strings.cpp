@@ -62,20 +62,22 @@ Status EvaluateSplit(EvalContext& context) {
   const Tensor& x = context.input(0);
   const std::string delimiter = context.attributes().String("delimiter", "");
   const int64_t most = context.attributes().Int("maxsplit", -1);
-  std::vector<std::vector<std::string>> split;
-  size_t widest = 0;
-  for (const std::string& text : x.data<std::string>()) {
-    split.push_back(kernels::SplitText(text, delimiter, most));
-    widest = std::max(widest, split.back().size());
+  KHEYA_ASSIGN_OR_RETURN(const MutableTensorView z, context.Output(1, DType::kInt64, x.shape()));
+  const std::span<const std::string> texts = x.data<std::string>();
+  const std::span<int64_t> counts = z.as<int64_t>();
+  int64_t widest = 0;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    counts[i] = 0;
+    kernels::SplitText(texts[i], delimiter, most, [&](std::string_view) { ++counts[i]; });
+    widest = std::max(widest, counts[i]);
   }
   std::vector<int64_t> dims(x.shape().begin(), x.shape().end());
-  dims.push_back(static_cast<int64_t>(widest));
+  dims.push_back(widest);
   KHEYA_ASSIGN_OR_RETURN(const Shape shape, Shape::Create(dims));
   KHEYA_ASSIGN_OR_RETURN(const MutableTensorView y, context.Output(0, DType::kString, shape));
-  KHEYA_ASSIGN_OR_RETURN(const MutableTensorView z, context.Output(1, DType::kInt64, x.shape()));
-  for (size_t i = 0; i < split.size(); ++i) {
-    z.as<int64_t>()[i] = static_cast<int64_t>(split[i].size());
-    std::ranges::move(split[i], y.as<std::string>().begin() + static_cast<ptrdiff_t>(i * widest));
+  for (size_t i = 0; i < texts.size(); ++i) {
+    std::string* out = y.as<std::string>().data() + static_cast<int64_t>(i) * widest;
+    kernels::SplitText(texts[i], delimiter, most, [&](std::string_view part) { *out++ = part; });
   }
   return OkStatus();
 }

@@ -115,14 +115,19 @@ template <typename Token, typename Count>
 Status CountGrams(const EvalContext& context, const Pool<Token>& pool, const GramLengths& lengths,
                   std::span<const Token> row, Count count) {
   const auto size = static_cast<int64_t>(row.size());
+  constexpr int64_t kTokensBetweenChecks = 1 << 20;
+  int64_t tokens_left = 0;
   std::vector<Token> gram;
   for (int64_t length = lengths.least; length <= std::min(lengths.most, size); ++length) {
     // One token has no distance to another.
     const int64_t steps = length == 1 ? 1 : lengths.skips + 1;
     for (int64_t step = 1; step <= steps; ++step) {
       if (length > 1 && step > (size - 1) / (length - 1)) break;
-      KHEYA_RETURN_IF_ERROR(context.CheckAlive());
       for (int64_t start = 0; start + (length - 1) * step < size; ++start) {
+        if ((tokens_left -= length) < 0) {
+          KHEYA_RETURN_IF_ERROR(context.CheckAlive());
+          tokens_left = kTokensBetweenChecks;
+        }
         gram.clear();
         for (int64_t i = 0; i < length; ++i) gram.push_back(row[start + i * step]);
         if (const size_t* found = pool.Find(gram)) count(*found);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/denormals.h"
+#include "base/out_of_memory.h"
 #include "ops/check_inputs.h"
 #include "runtime/frame.h"
 #include "runtime/step_context.h"
@@ -62,7 +63,7 @@ class Executor::ActiveRun {
     if (step.kernel != nullptr) return RunKernel(step);
     KHEYA_RETURN_IF_ERROR(CheckDynamicInputs(step));
     StepContext context(frame_, step, context_);
-    return step.op_def->evaluate(context);
+    return CatchOutOfMemory([&] { return step.op_def->evaluate(context); });
   }
 
   // What was not known when the plan was made may be of the wrong kind.
@@ -96,7 +97,8 @@ class Executor::ActiveRun {
     runtime_.ParallelFor(lease_, slices, [&](int64_t slice) {
       KernelArgs own = args;
       own.slice = slice;
-      failure.Note(step.kernel->Run(own));
+      // A worker has no caller that could catch.
+      failure.Note(CatchOutOfMemory([&] { return step.kernel->Run(own); }));
     });
     return failure.Take();
   }

@@ -188,6 +188,31 @@ TEST(ExecutorTest, RunsSubgraphsWithCapturedValues) {
   }
 }
 
+// Only the file says what y is.
+TEST(ExecutorTest, RefusesWhatWasDeclaredWrongly) {
+  Graph graph = ParseGraph("graph g(x: ?) -> (y) { y: float32[3] = Erf(x) }").value();
+  const std::shared_ptr<Executor> executor = Compile(graph);
+  RunContext context;
+  std::vector<Value> outputs(1);
+  const Status status = executor->Run(context, std::vector<Value>{Ramp(Shape{2})}, outputs);
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(), HasSubstr("found float32[2], declared or inferred was float32[3]"));
+}
+
+TEST(ExecutorTest, GivesAnOptionalWithoutAValue) {
+  Graph graph =
+      ParseGraph(
+          "graph g() -> (y, h) { y = Optional() {type: float32[2]}\n h = OptionalHasElement() }")
+          .value();
+  const std::shared_ptr<Executor> executor = Compile(graph);
+  RunContext context;
+  std::vector<Value> outputs(2);
+  const Status status = executor->Run(context, {}, outputs);
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  EXPECT_TRUE(outputs[0].empty());
+  EXPECT_FALSE(outputs[1].tensor().data<bool>()[0]);
+}
+
 TEST(ExecutorTest, FlushesDenormalsAndRestoresTheMode) {
   Graph graph = ParseGraph("graph g(x: float32[4]) -> (y) { y = Add(x, x) }").value();
   const std::shared_ptr<Executor> executor = Compile(graph);

@@ -5,22 +5,24 @@
 
 #include "base/random.h"
 #include "ops/infer.h"
+#include "ops/text_memory.h"
 
 namespace kheya {
 namespace {
 
+// What the plan expects may be what the file declares, where nothing could be inferred.
 Status CheckOutput(const Register& reg, int index, DType dtype, const Shape& shape) {
   if (reg.desc.dtype == dtype && reg.desc.shape == shape) return OkStatus();
-  return InternalError("output {}: evaluation made {}{}, inference expected {}{}", index,
-                       DTypeName(dtype), shape.ToString(), DTypeName(reg.desc.dtype),
-                       reg.desc.shape.ToString());
+  return InvalidArgumentError("output {}: found {}{}, declared or inferred was {}{}", index,
+                              DTypeName(dtype), shape.ToString(), DTypeName(reg.desc.dtype),
+                              reg.desc.shape.ToString());
 }
 
 }  // namespace
 
 const Value& StepContext::input_value(int index) const {
   static const Value empty;
-  const RegisterId id = step_.inputs[index];
+  const RegisterId id = index < num_inputs() ? step_.inputs[index] : kNoRegister;
   return id == kNoRegister ? empty : frame_.value(id);
 }
 
@@ -30,6 +32,7 @@ Result<MutableTensorView> StepContext::Output(int index, DType dtype, const Shap
     KHEYA_RETURN_IF_ERROR(CheckOutput(frame_.plan().registers[id], index, dtype, shape));
     return MutableTensorView{dtype, shape, frame_.pointer(id)};
   }
+  if (dtype == DType::kString) KHEYA_RETURN_IF_ERROR(CheckTextFits(*this, shape));
   KHEYA_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(dtype, shape, budget()));
   const MutableTensorView view = tensor.mutable_view();
   if (id == kNoRegister) {

@@ -63,6 +63,12 @@ std::string FloatsAttribute(std::string_view name, const std::vector<float>& val
   return writer.bytes();
 }
 
+std::string StringsAttribute(std::string_view name, const std::vector<std::string>& values) {
+  ProtobufWriter writer = Attribute(name, 8);
+  for (const std::string& value : values) writer.Bytes(9, value);
+  return writer.bytes();
+}
+
 std::string TensorAttribute(std::string_view name, std::string_view tensor) {
   ProtobufWriter writer = Attribute(name, 4);
   writer.Bytes(5, tensor);
@@ -72,6 +78,12 @@ std::string TensorAttribute(std::string_view name, std::string_view tensor) {
 std::string GraphAttribute(std::string_view name, std::string_view graph) {
   ProtobufWriter writer = Attribute(name, 5);
   writer.Bytes(6, graph);
+  return writer.bytes();
+}
+
+std::string TypeAttribute(std::string_view name, std::string_view type) {
+  ProtobufWriter writer = Attribute(name, 13);
+  writer.Bytes(14, type);
   return writer.bytes();
 }
 

@@ -20,8 +20,10 @@ std::string FloatAttribute(std::string_view name, float value);
 std::string StringAttribute(std::string_view name, std::string_view value);
 std::string IntsAttribute(std::string_view name, const std::vector<int64_t>& values);
 std::string FloatsAttribute(std::string_view name, const std::vector<float>& values);
+std::string StringsAttribute(std::string_view name, const std::vector<std::string>& values);
 std::string TensorAttribute(std::string_view name, std::string_view tensor);
 std::string GraphAttribute(std::string_view name, std::string_view graph);
+std::string TypeAttribute(std::string_view name, std::string_view type);
 std::string ReferenceAttribute(std::string_view name, std::string_view reference, int64_t type);
 
 struct NodeText {

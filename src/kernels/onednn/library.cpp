@@ -1,5 +1,7 @@
 #include "kernels/onednn/library.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -77,7 +79,20 @@ const dnnl::engine& Engine() {
   return *engine;
 }
 
+namespace {
+
+// The library writes code for each primitive and does not look whether it got the memory.
+void RequireRoomForCode() {
+  constexpr size_t kBytes = size_t{8} << 20;
+  void* room = mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room == MAP_FAILED) throw dnnl::error(dnnl_out_of_memory, "no memory for code");
+  munmap(room, kBytes);
+}
+
+}  // namespace
+
 void RefuseReference(std::string_view implementation) {
+  RequireRoomForCode();
   if (implementation.starts_with("ref")) {
     throw dnnl::error(dnnl_unimplemented, "only its reference code computes this");
   }

@@ -47,7 +47,8 @@ Status Guard(F&& f) {
   }
 }
 
-// Throws dnnl::error for oneDNN's reference code, which is slower than our own.
+// Throws dnnl::error for oneDNN's reference code, which is slower than our own, and where there is
+// no memory for a primitive. Called before each is made.
 void RefuseReference(std::string_view implementation);
 
 // An argument of a primitive: DNNL_ARG_*, its description and its memory.

@@ -92,18 +92,23 @@ Status DequantizeElements(const QuantLayout& layout, std::span<const double> sca
   });
 }
 
+// No sum: a block may be as long as a number can say.
+int64_t NumBlocks(int64_t axis, int64_t block) {
+  return axis / block + (axis % block == 0 ? 0 : 1);
+}
+
 }  // namespace
 
 int64_t QuantLayout::num_scales() const {
   if (block == 0) return 1;
   if (block < 0) return axis;
-  return outer * ((axis + block - 1) / block) * inner;
+  return outer * NumBlocks(axis, block) * inner;
 }
 
 int64_t QuantLayout::ScaleOf(int64_t outer_index, int64_t place, int64_t inner_index) const {
   if (block == 0) return 0;
   if (block < 0) return place;
-  const int64_t blocks = (axis + block - 1) / block;
+  const int64_t blocks = NumBlocks(axis, block);
   return (outer_index * blocks + place / block) * inner + inner_index;
 }
 

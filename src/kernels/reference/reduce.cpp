@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "kernels/reference/arithmetic.h"
+#include "kernels/reference/convert.h"
 #include "kernels/reference/elementwise.h"
 #include "kernels/reference/scalar_functions.h"
 
@@ -89,7 +90,13 @@ void ForRows(const ReduceRows& rows, const TensorView& x, const MutableTensorVie
   for (int64_t outer = 0; outer < rows.outer; ++outer) {
     for (int64_t inner = 0; inner < rows.inner; ++inner) {
       const Row<T> row{from + outer * rows.count * rows.inner + inner, rows.count, rows.inner};
-      to[outer * rows.inner + inner] = static_cast<T>(function(row));
+      const auto result = function(row);
+      T& out = to[outer * rows.inner + inner];
+      if constexpr (std::is_integral_v<T> && std::is_floating_point_v<decltype(function(row))>) {
+        out = FloatToInteger<T>(result);  // the logarithm of a sum that is 0
+      } else {
+        out = static_cast<T>(result);
+      }
     }
   }
 }

@@ -33,26 +33,25 @@ std::string MapCodePoints(std::string_view text, Map map) {
 
 bool IsSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-std::vector<std::string> SplitSpaces(std::string_view text, int64_t most) {
-  std::vector<std::string> parts;
+void SplitSpaces(std::string_view text, int64_t most, FunctionRef<void(std::string_view)> part) {
+  int64_t cuts = 0;
   size_t at = 0;
   const auto skip = [&] {
     while (at < text.size() && IsSpace(text[at])) ++at;
   };
   skip();
   while (at < text.size()) {
-    if (most >= 0 && static_cast<int64_t>(parts.size()) == most) {
+    if (most >= 0 && cuts++ == most) {
       size_t end = text.size();
       while (end > at && IsSpace(text[end - 1])) --end;
-      parts.emplace_back(text.substr(at, end - at));
-      break;
+      part(text.substr(at, end - at));
+      return;
     }
     const size_t start = at;
     while (at < text.size() && !IsSpace(text[at])) ++at;
-    parts.emplace_back(text.substr(start, at - start));
+    part(text.substr(start, at - start));
     skip();
   }
-  return parts;
 }
 
 }  // namespace
@@ -66,18 +65,16 @@ std::string UpperCase(std::string_view text) {
       text, [](utf8proc_int32_t code) { return code == kSharpS ? code : utf8proc_toupper(code); });
 }
 
-std::vector<std::string> SplitText(std::string_view text, std::string_view delimiter,
-                                   int64_t most) {
-  if (delimiter.empty()) return SplitSpaces(text, most);
-  std::vector<std::string> parts;
-  while (most < 0 || static_cast<int64_t>(parts.size()) < most) {
+void SplitText(std::string_view text, std::string_view delimiter, int64_t most,
+               FunctionRef<void(std::string_view)> part) {
+  if (delimiter.empty()) return SplitSpaces(text, most, part);
+  for (int64_t cuts = 0; most < 0 || cuts < most; ++cuts) {
     const size_t end = text.find(delimiter);
     if (end == text.npos) break;
-    parts.emplace_back(text.substr(0, end));
+    part(text.substr(0, end));
     text.remove_prefix(end + delimiter.size());
   }
-  parts.emplace_back(text);
-  return parts;
+  part(text);
 }
 
 struct RegularExpression::Compiled {

@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "base/function_ref.h"
 #include "base/status.h"
 
 namespace kheya::kernels {
@@ -17,10 +17,11 @@ namespace kheya::kernels {
 std::string LowerCase(std::string_view text);
 std::string UpperCase(std::string_view text);
 
-// The parts of `text` between delimiters, after at most `most` cuts (negative: all); what is left
-// is the last part. An empty delimiter stands for runs of white space, and white space at both ends
-// is dropped. As Python's str.split.
-std::vector<std::string> SplitText(std::string_view text, std::string_view delimiter, int64_t most);
+// Gives `part` the parts of `text` between delimiters, after at most `most` cuts (negative: all);
+// what is left is the last part. An empty delimiter stands for runs of white space, and white space
+// at both ends is dropped. As Python's str.split.
+void SplitText(std::string_view text, std::string_view delimiter, int64_t most,
+               FunctionRef<void(std::string_view)> part);
 
 // A regular expression of RE2's syntax, whose matching takes time linear in the text. Thread-safe.
 class RegularExpression {
