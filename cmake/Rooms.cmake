@@ -30,6 +30,18 @@ if(KHEYA_FUZZ)
   target_compile_options(kheya_flags INTERFACE -fsanitize=fuzzer-no-link -fno-sanitize=function)
 endif()
 
+# kheya_cover(NAME SOURCE...): counters of lines and branches, for tools/coverage. Without exceptions a
+# call is not a branch, so that every branch counted is one of the source.
+function(kheya_cover name)
+  if(NOT name IN_LIST KHEYA_COVERAGE)
+    return()
+  endif()
+  list(FILTER ARGN EXCLUDE REGEX "/testing/")
+  set_source_files_properties(${ARGN} PROPERTIES
+                              COMPILE_OPTIONS "--coverage;-O0;-fno-exceptions")
+  target_link_options(kheya_${name} INTERFACE --coverage)
+endfunction()
+
 # kheya_add_room(NAME): the folder src/NAME, once it holds sources.
 macro(kheya_add_room name)
   file(GLOB_RECURSE room_sources CONFIGURE_DEPENDS src/${name}/*.cpp)
@@ -58,6 +70,7 @@ function(kheya_room name)
     endif()
   endforeach()
   target_link_libraries(kheya_${name} PUBLIC ${ROOM_DEPS} ${ROOM_LIBS} PRIVATE kheya_flags)
+  kheya_cover(${name} ${sources})
   if(KHEYA_TESTS AND tests)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE kheya_${name} kheya_flags GTest::gmock

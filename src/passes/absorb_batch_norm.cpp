@@ -67,19 +67,13 @@ Status Visit(Graph& graph, NodeId id, PassContext& context) {
   spec.inputs[1] = patch.AddConstant(name + "_weights", std::move(weights));
   spec.inputs[2] = patch.AddConstant(name + "_bias", std::move(shift));
   std::erase_if(spec.attributes, [](const Attribute& each) { return each.name == "beta"; });
-  spec.outputs = {name};
-  KHEYA_ASSIGN_OR_RETURN(const NodeId merged, patch.AddNode(std::move(spec)));
-  patch.ReplaceValue(norm.outputs[0], patch.Output(merged, 0));
-  return context.Apply(patch);
+  return context.Replace(graph, patch, norm.outputs[0], std::move(spec));
 }
 
 }  // namespace
 
 Status AbsorbBatchNorm(Graph& graph, PassContext& context) {
-  for (NodeId id : graph.NodeIds()) {
-    if (graph.IsLive(id)) KHEYA_RETURN_IF_ERROR(Visit(graph, id, context));
-  }
-  return OkStatus();
+  return VisitNodes(graph, context, Visit);
 }
 
 }  // namespace kheya

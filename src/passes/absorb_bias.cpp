@@ -36,19 +36,11 @@ Status Visit(Graph& graph, NodeId id, PassContext& context) {
   NodeSpec spec = SpecOf(conv);
   spec.inputs.resize(3);
   spec.inputs[2] = patch.AddConstant(graph.value(add.outputs[0]).name + "_bias", std::move(tensor));
-  spec.outputs = {graph.value(add.outputs[0]).name};
-  KHEYA_ASSIGN_OR_RETURN(const NodeId merged, patch.AddNode(std::move(spec)));
-  patch.ReplaceValue(add.outputs[0], patch.Output(merged, 0));
-  return context.Apply(patch);
+  return context.Replace(graph, patch, add.outputs[0], std::move(spec));
 }
 
 }  // namespace
 
-Status AbsorbBias(Graph& graph, PassContext& context) {
-  for (NodeId id : graph.NodeIds()) {
-    if (graph.IsLive(id)) KHEYA_RETURN_IF_ERROR(Visit(graph, id, context));
-  }
-  return OkStatus();
-}
+Status AbsorbBias(Graph& graph, PassContext& context) { return VisitNodes(graph, context, Visit); }
 
 }  // namespace kheya

@@ -60,11 +60,6 @@ Status Visit(Graph& graph, NodeId id, PassContext& context) {
 
 }  // namespace
 
-Status AbsorbPad(Graph& graph, PassContext& context) {
-  for (NodeId id : graph.NodeIds()) {
-    if (graph.IsLive(id)) KHEYA_RETURN_IF_ERROR(Visit(graph, id, context));
-  }
-  return OkStatus();
-}
+Status AbsorbPad(Graph& graph, PassContext& context) { return VisitNodes(graph, context, Visit); }
 
 }  // namespace kheya

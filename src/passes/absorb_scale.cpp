@@ -42,10 +42,7 @@ Status Replace(Graph& graph, const Node& node, ValueId output, size_t first,
     const char* suffix = i == 0 ? "_weights" : "_bias";
     spec.inputs[first + i] = patch.AddConstant(name + suffix, std::move(constants[i]));
   }
-  spec.outputs = {name};
-  KHEYA_ASSIGN_OR_RETURN(const NodeId merged, patch.AddNode(std::move(spec)));
-  patch.ReplaceValue(output, patch.Output(merged, 0));
-  return context.Apply(patch);
+  return context.Replace(graph, patch, output, std::move(spec));
 }
 
 // An addend alone is for absorb_bias, which needs no new weights.
@@ -95,11 +92,6 @@ Status Visit(Graph& graph, NodeId id, PassContext& context) {
 
 }  // namespace
 
-Status AbsorbScale(Graph& graph, PassContext& context) {
-  for (NodeId id : graph.NodeIds()) {
-    if (graph.IsLive(id)) KHEYA_RETURN_IF_ERROR(Visit(graph, id, context));
-  }
-  return OkStatus();
-}
+Status AbsorbScale(Graph& graph, PassContext& context) { return VisitNodes(graph, context, Visit); }
 
 }  // namespace kheya

@@ -60,10 +60,7 @@ Status Visit(Graph& graph, NodeId id, PassContext& context) {
 }  // namespace
 
 Status CleanupShapes(Graph& graph, PassContext& context) {
-  for (NodeId id : graph.NodeIds()) {
-    if (graph.IsLive(id)) KHEYA_RETURN_IF_ERROR(Visit(graph, id, context));
-  }
-  return OkStatus();
+  return VisitNodes(graph, context, Visit);
 }
 
 }  // namespace kheya

@@ -150,12 +150,9 @@ class Folder {
 }  // namespace
 
 Status FoldConstants(Graph& graph, PassContext& context) {
-  KHEYA_ASSIGN_OR_RETURN(const std::vector<NodeId> order, graph.TopologicalOrder());
-  Folder folder(graph, context);
-  for (NodeId id : order) {
-    if (graph.IsLive(id)) KHEYA_RETURN_IF_ERROR(folder.Visit(id));
-  }
-  return OkStatus();
+  return VisitNodesInOrder(graph, context, [](Graph& visited, NodeId id, PassContext& running) {
+    return Folder(visited, running).Visit(id);
+  });
 }
 
 }  // namespace kheya

@@ -36,21 +36,14 @@ Status Visit(Graph& graph, NodeId id, PassContext& context) {
                 .name = norm.name,
                 .inputs = {norm.inputs[0], patch.AddConstant(name + "_scale", std::move(scale)),
                            patch.AddConstant(name + "_shift", std::move(shift))},
-                .outputs = {name},
                 .attributes = ActivationAttributes(activation)};
-  KHEYA_ASSIGN_OR_RETURN(const NodeId fused, patch.AddNode(std::move(spec)));
-  patch.ReplaceValue(last, patch.Output(fused, 0));
-  return context.Apply(patch);
+  return context.Replace(graph, patch, last, std::move(spec));
 }
 
 }  // namespace
 
 Status LowerBatchNorm(Graph& graph, PassContext& context) {
-  KHEYA_ASSIGN_OR_RETURN(const std::vector<NodeId> order, graph.TopologicalOrder());
-  for (NodeId id : order) {
-    if (graph.IsLive(id)) KHEYA_RETURN_IF_ERROR(Visit(graph, id, context));
-  }
-  return OkStatus();
+  return VisitNodesInOrder(graph, context, Visit);
 }
 
 }  // namespace kheya

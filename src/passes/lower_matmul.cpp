@@ -163,20 +163,13 @@ Status Visit(Graph& graph, NodeId id, PassContext& context) {
     return OkStatus();
   }
   NodeSpec spec = chain.Spec(node);
-  spec.outputs = {graph.value(chain.last).name};
-  KHEYA_ASSIGN_OR_RETURN(const NodeId fused, patch.AddNode(std::move(spec)));
-  patch.ReplaceValue(chain.last, patch.Output(fused, 0));
-  return context.Apply(patch);
+  return context.Replace(graph, patch, chain.last, std::move(spec));
 }
 
 }  // namespace
 
 Status LowerMatmul(Graph& graph, PassContext& context) {
-  KHEYA_ASSIGN_OR_RETURN(const std::vector<NodeId> order, graph.TopologicalOrder());
-  for (NodeId id : order) {
-    if (graph.IsLive(id)) KHEYA_RETURN_IF_ERROR(Visit(graph, id, context));
-  }
-  return OkStatus();
+  return VisitNodesInOrder(graph, context, Visit);
 }
 
 }  // namespace kheya

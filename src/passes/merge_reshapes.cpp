@@ -30,22 +30,14 @@ Status Visit(Graph& graph, NodeId id, PassContext& context) {
   Patch patch(graph);
   const std::string& name = graph.value(node.outputs[0]).name;
   const ValueId shape = patch.AddConstant(name + "_target", MakeInts(*target));
-  KHEYA_ASSIGN_OR_RETURN(const NodeId merged, patch.AddNode({.op = "Reshape",
-                                                             .name = node.name,
-                                                             .inputs = {first.inputs[0], shape},
-                                                             .outputs = {name}}));
-  patch.ReplaceValue(node.outputs[0], patch.Output(merged, 0));
-  return context.Apply(patch);
+  return context.Replace(graph, patch, node.outputs[0],
+                         {.op = "Reshape", .name = node.name, .inputs = {first.inputs[0], shape}});
 }
 
 }  // namespace
 
 Status MergeReshapes(Graph& graph, PassContext& context) {
-  KHEYA_ASSIGN_OR_RETURN(const std::vector<NodeId> order, graph.TopologicalOrder());
-  for (NodeId id : order) {
-    if (graph.IsLive(id)) KHEYA_RETURN_IF_ERROR(Visit(graph, id, context));
-  }
-  return OkStatus();
+  return VisitNodesInOrder(graph, context, Visit);
 }
 
 }  // namespace kheya

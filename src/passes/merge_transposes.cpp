@@ -43,11 +43,7 @@ Status Visit(Graph& graph, NodeId id, PassContext& context) {
 }  // namespace
 
 Status MergeTransposes(Graph& graph, PassContext& context) {
-  KHEYA_ASSIGN_OR_RETURN(const std::vector<NodeId> order, graph.TopologicalOrder());
-  for (NodeId id : order) {
-    if (graph.IsLive(id)) KHEYA_RETURN_IF_ERROR(Visit(graph, id, context));
-  }
-  return OkStatus();
+  return VisitNodesInOrder(graph, context, Visit);
 }
 
 }  // namespace kheya

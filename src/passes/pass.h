@@ -37,6 +37,8 @@ struct PassContext {
 
   // Applies the patch and counts it.
   Status Apply(Patch& patch);
+  // The same, with a new node whose output 0 takes the place and the name of `value`.
+  Status Replace(const Graph& graph, Patch& patch, ValueId value, NodeSpec spec);
   // Records why `node` nearly matched the running pass; once for each text.
   template <typename... Args>
   void Note(const Node& node, fmt::format_string<Args...> format, Args&&... args) {
@@ -58,6 +60,11 @@ struct PassInfo {
   const char* name;
   Status (*run)(Graph& graph, PassContext& context);
 };
+
+// Visits each node that is still there when its turn comes; up to the first error.
+using NodeVisitor = Status (*)(Graph& graph, NodeId id, PassContext& context);
+Status VisitNodes(Graph& graph, PassContext& context, NodeVisitor visit);
+Status VisitNodesInOrder(Graph& graph, PassContext& context, NodeVisitor visit);  // topological
 
 }  // namespace kheya
 

@@ -80,22 +80,14 @@ Status Visit(Graph& graph, NodeId id, PassContext& context) {
     return OkStatus();
   }
   Patch patch(graph);
-  KHEYA_ASSIGN_OR_RETURN(const NodeId gelu,
-                         patch.AddNode({.op = "Gelu",
-                                        .name = node.name,
-                                        .inputs = {x},
-                                        .outputs = {graph.value(node.outputs[0]).name}}));
-  patch.ReplaceValue(node.outputs[0], patch.Output(gelu, 0));
-  return context.Apply(patch);
+  return context.Replace(graph, patch, node.outputs[0],
+                         {.op = "Gelu", .name = node.name, .inputs = {x}});
 }
 
 }  // namespace
 
 Status RecognizeGelu(Graph& graph, PassContext& context) {
-  for (NodeId id : graph.NodeIds()) {
-    if (graph.IsLive(id)) KHEYA_RETURN_IF_ERROR(Visit(graph, id, context));
-  }
-  return OkStatus();
+  return VisitNodes(graph, context, Visit);
 }
 
 }  // namespace kheya

@@ -8,7 +8,7 @@ namespace {
 
 Status Visit(Graph& graph, NodeId id, PassContext& context) {
   const Node& node = graph.node(id);
-  if (!IsOp(node, "Mul") || node.inputs.size() != 2) return OkStatus();
+  if (!IsOp(node, "Mul")) return OkStatus();
   for (ValueId operand : node.inputs) {
     const NodeId gate = ProducerOf(graph, operand, "HardSigmoid");
     if (!gate.valid() || graph.node(gate).inputs[0] != OtherInput(node, operand)) continue;
@@ -18,13 +18,9 @@ Status Visit(Graph& graph, NodeId id, PassContext& context) {
       return OkStatus();
     }
     Patch patch(graph);
-    KHEYA_ASSIGN_OR_RETURN(const NodeId swish,
-                           patch.AddNode({.op = "HardSwish",
-                                          .name = node.name,
-                                          .inputs = {graph.node(gate).inputs[0]},
-                                          .outputs = {graph.value(node.outputs[0]).name}}));
-    patch.ReplaceValue(node.outputs[0], patch.Output(swish, 0));
-    return context.Apply(patch);
+    return context.Replace(
+        graph, patch, node.outputs[0],
+        {.op = "HardSwish", .name = node.name, .inputs = {graph.node(gate).inputs[0]}});
   }
   return OkStatus();
 }
@@ -32,10 +28,7 @@ Status Visit(Graph& graph, NodeId id, PassContext& context) {
 }  // namespace
 
 Status RecognizeHardSwish(Graph& graph, PassContext& context) {
-  for (NodeId id : graph.NodeIds()) {
-    if (graph.IsLive(id)) KHEYA_RETURN_IF_ERROR(Visit(graph, id, context));
-  }
-  return OkStatus();
+  return VisitNodes(graph, context, Visit);
 }
 
 }  // namespace kheya

@@ -117,20 +117,14 @@ Status Visit(Graph& graph, NodeId id, PassContext& context) {
     spec.inputs.push_back(bias->constant);
     last = graph.node(bias->node).outputs[0];
   }
-  spec.outputs = {graph.value(last).name};
   Patch patch(graph);
-  KHEYA_ASSIGN_OR_RETURN(const NodeId norm, patch.AddNode(std::move(spec)));
-  patch.ReplaceValue(last, patch.Output(norm, 0));
-  return context.Apply(patch);
+  return context.Replace(graph, patch, last, std::move(spec));
 }
 
 }  // namespace
 
 Status RecognizeLayerNorm(Graph& graph, PassContext& context) {
-  for (NodeId id : graph.NodeIds()) {
-    if (graph.IsLive(id)) KHEYA_RETURN_IF_ERROR(Visit(graph, id, context));
-  }
-  return OkStatus();
+  return VisitNodes(graph, context, Visit);
 }
 
 }  // namespace kheya
