@@ -7,7 +7,7 @@
 namespace kheya {
 namespace {
 
-constexpr ParamDef kInputs[] = {{"data", types::kAny}};
+constexpr ParamDef kInputs[] = {{"data", types::kEvery}};
 constexpr ParamDef kOutputs[] = {{"shape", types::kInt64}};
 constexpr AttributeDef kAttributes[] = {{"end", AttributeKind::kInt},
                                         {"start", AttributeKind::kInt}};

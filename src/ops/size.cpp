@@ -4,7 +4,7 @@
 namespace kheya {
 namespace {
 
-constexpr ParamDef kInputs[] = {{"data", types::kAny}};
+constexpr ParamDef kInputs[] = {{"data", types::kEvery}};
 constexpr ParamDef kOutputs[] = {{"size", types::kInt64}};
 
 Status Infer(InferContext& context) {

@@ -200,10 +200,10 @@ TEST(ExecutorTest, RefusesWhatWasDeclaredWrongly) {
 }
 
 TEST(ExecutorTest, GivesAnOptionalWithoutAValue) {
-  Graph graph =
-      ParseGraph(
-          "graph g() -> (y, h) { y = Optional() {type: float32[2]}\n h = OptionalHasElement() }")
-          .value();
+  Graph graph = ParseGraph(
+                    "graph g() -> (y, h) { y = Optional() {type: type(float32[2])}\n h = "
+                    "OptionalHasElement() }")
+                    .value();
   const std::shared_ptr<Executor> executor = Compile(graph);
   RunContext context;
   std::vector<Value> outputs(2);

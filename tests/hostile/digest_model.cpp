@@ -1,6 +1,7 @@
 #include "hostile/digest_model.h"
 
 #include <chrono>
+#include <ctime>
 
 #include "engine/engine.h"
 #include "formats/formats.h"
@@ -94,11 +95,10 @@ Status Digest(const std::string& path, bool& compiled) {
 }  // namespace
 
 Digested DigestModel(const std::string& path) {
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   Digested digested;
   digested.status = Digest(path, digested.compiled);
-  digested.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  digested.seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   return digested;
 }
 

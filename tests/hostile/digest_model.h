@@ -11,7 +11,7 @@ namespace kheya::test {
 struct Digested {
   Status status;          // of the first step that failed
   bool compiled = false;  // it came as far as a run
-  double seconds = 0;
+  double seconds = 0;     // of the processor
 };
 
 // Loads the file, gathers its facts, writes it as a model again, compiles it and runs it once on

@@ -177,9 +177,14 @@ void AddTfIdf(std::vector<HostileModel>& models) {
   models.push_back({"tfidf_both_pools",
                     WithAttribute(right, "pool_strings", StringsAttribute("pool_strings", {"a"}))});
   models.push_back({"tfidf_mode", WithAttribute(right, "mode", StringAttribute("mode", "TF\n"))});
-  const std::string skips =
-      WithAttribute(WithAttribute(right, "max_gram_length", IntAttribute("max_gram_length", 2000)),
-                    "max_skip_count", IntAttribute("max_skip_count", 2000));
+  // Grams of 2,000 lengths at 2,000 distances from 4,000 places.
+  Ints counts(2000, 6);
+  counts[0] = 0;
+  counts[1] = 2;
+  std::string skips = WithAttribute(right, "ngram_counts", IntsAttribute("ngram_counts", counts));
+  for (const char* name : {"max_gram_length", "max_skip_count"}) {
+    skips = WithAttribute(skips, name, IntAttribute(name, 2000));
+  }
   models.push_back(
       {"tfidf_cubic", WithOperand(skips, 0, Filled(DType::kInt64, {1, 4000}, 32'000))});
   models.push_back({"tfidf_of_strings", WithOperand(right, 0, In("string[2,6]"))});
