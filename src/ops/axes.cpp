@@ -35,12 +35,8 @@ std::optional<std::vector<int64_t>> KnownElements(const InferContext& context, i
 }
 
 std::optional<int64_t> KnownLength(const InferContext& context, int index) {
-  if (const auto elements = context.input_elements(index)) {
-    return static_cast<int64_t>(elements->size());
-  }
-  const SymbolicShape* shape = context.input_shape(index);
-  if (shape == nullptr) return std::nullopt;
-  return ProductOf(*shape).maybe();
+  const auto elements = context.input_elements(index);
+  return elements ? std::optional(static_cast<int64_t>(elements->size())) : std::nullopt;
 }
 
 Result<std::vector<int64_t>> IntListInput(const EvalContext& context, int index) {

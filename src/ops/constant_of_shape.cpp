@@ -25,11 +25,7 @@ Result<Tensor> ReadValue(const AttributeReader& attributes) {
 Status Infer(InferContext& context) {
   KHEYA_ASSIGN_OR_RETURN(Tensor value, ReadValue(context.attributes()));
   std::optional<std::vector<Dim>> shape = context.input_elements(0);
-  if (!shape) {
-    const std::optional<int64_t> rank = KnownLength(context, 0);
-    if (rank && *rank <= kMaxRank) shape = UnknownDims(static_cast<int>(*rank));
-    return context.SetOutput(0, value.dtype(), std::move(shape));
-  }
+  if (!shape) return context.SetOutput(0, value.dtype(), std::nullopt);
   for (const Dim& dim : *shape) {
     if (dim.known() && dim.value() < 0) {
       return InvalidArgumentError("found {} in the shape, expected 0 or more", dim.value());

@@ -29,14 +29,7 @@ Status Infer(InferContext& context) {
   const DType dtype = context.input_dtype(0);
   const SymbolicShape* input = context.input_shape(0);
   const std::optional<std::vector<Dim>> wanted = context.input_elements(1);
-  if (input == nullptr || !wanted) {
-    const std::optional<int64_t> rank = KnownLength(context, 1);
-    if (input == nullptr || !rank || *rank > kMaxRank) {
-      return context.SetOutput(0, dtype, std::nullopt);
-    }
-    const int larger = std::max(static_cast<int>(input->size()), static_cast<int>(*rank));
-    return context.SetOutput(0, dtype, UnknownDims(larger));
-  }
+  if (input == nullptr || !wanted) return context.SetOutput(0, dtype, std::nullopt);
   KHEYA_ASSIGN_OR_RETURN(SymbolicShape shape, BroadcastShapes(*input, *wanted));
   const bool list = shape.size() == 1;
   const Dim length = list ? shape[0] : Dim();

@@ -126,5 +126,16 @@ TEST_F(ShapeArithmeticTest, AContradictionNamesTheNode) {
   EXPECT_THAT(text, testing::HasSubstr("6 elements"));
 }
 
+TEST_F(ShapeArithmeticTest, ADeclaredTypeThatCannotBeIsAWarning) {
+  const ValueId x = Input("x", "float32[N,2]");
+  const ValueId wrong = Node("Relu", {x}), right = Node("Relu", {x});
+  graph_.SetType(wrong, ValueType::Parse("float32[N,3]").value());
+  graph_.SetType(right, ValueType::Parse("float32[M,2]").value());
+  std::vector<std::string> warnings;
+  ASSERT_TRUE(InferTypes(graph_, &warnings).ok());
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_THAT(warnings[0], testing::HasSubstr("is declared float32[N,3], found float32[N,2]"));
+}
+
 }  // namespace
 }  // namespace kheya

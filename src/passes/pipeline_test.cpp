@@ -1,5 +1,6 @@
 #include "passes/pipeline.h"
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -135,6 +136,22 @@ graph g() -> (y) {
   ASSERT_TRUE(Simplify(graph, {.notes = &notes}).ok());
   EXPECT_EQ(graph.num_nodes(), 1);
   EXPECT_THAT(notes, ElementsAre(HasSubstr("'outside' (Gather): it cannot be folded")));
+}
+
+// 8 floats and 2 integers go: 48 bytes beside the budget of 16.
+TEST(Pipeline, FoldingSpendsWhatItFreesAndItsBudget) {
+  for (const auto& [end, nodes] : {std::pair(6, 0), std::pair(8, 0), std::pair(9, 1)}) {
+    Graph graph = Parsed(fmt::format(R"(
+graph g() -> (y) {{
+  c: float32[8] = [1, 2, 3, 4, 5, 6, 7, 8]
+  pads: int64[2] = [0, {}]
+  y = Pad(c, pads)
+}})",
+                                     end)
+                             .c_str());
+    ASSERT_TRUE(Simplify(graph, {.fold_bytes = 16}).ok());
+    EXPECT_EQ(graph.num_nodes(), nodes) << end;
+  }
 }
 
 }  // namespace
