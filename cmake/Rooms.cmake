@@ -31,7 +31,7 @@ if(KHEYA_FUZZ)
 endif()
 
 # kheya_cover(NAME SOURCE...): counters of lines and branches, for tools/coverage. Without exceptions a
-# call is not a branch, so that every branch counted is one of the source.
+# call is not a branch of its own.
 function(kheya_cover name)
   if(NOT name IN_LIST KHEYA_COVERAGE)
     return()

@@ -21,22 +21,20 @@ class Expander {
     for (const Attribute& attribute : node_.attributes) {
       if (!attribute.name.starts_with("activation")) spec.attributes.push_back(attribute);
     }
-    KHEYA_ASSIGN_OR_RETURN(ValueId value, Add(std::move(spec)));
-    return Finish(value, InputOf(node_, 3));
+    return Finish(Add(std::move(spec)), InputOf(node_, 3));
   }
 
   Status MatMul() {
     const AttributeReader attributes(node_);
     KHEYA_ASSIGN_OR_RETURN(ValueId a, Transposed(node_.inputs[0], attributes.Int("transA", 0)));
     KHEYA_ASSIGN_OR_RETURN(ValueId b, Transposed(node_.inputs[1], attributes.Int("transB", 0)));
-    KHEYA_ASSIGN_OR_RETURN(ValueId value,
-                           Add({.op = "MatMul", .name = node_.name, .inputs = {a, b}}));
+    ValueId value = Add({.op = "MatMul", .name = node_.name, .inputs = {a, b}});
     if (const float alpha = attributes.Float("alpha", 1.0f); alpha != 1.0f) {
       const ValueId scale = patch_.AddConstant("alpha", Tensor::Scalar(alpha));
-      KHEYA_ASSIGN_OR_RETURN(value, Add({.op = "Mul", .inputs = {value, scale}}));
+      value = Add({.op = "Mul", .inputs = {value, scale}});
     }
     if (const ValueId bias = InputOf(node_, 2); bias.valid()) {
-      KHEYA_ASSIGN_OR_RETURN(value, Add({.op = "Add", .inputs = {value, bias}}));
+      value = Add({.op = "Add", .inputs = {value, bias}});
     }
     return Finish(value, InputOf(node_, 3));
   }
@@ -53,19 +51,22 @@ class Expander {
       ValueId operand = node_.inputs[i];
       if (!along.empty()) {
         const ValueId axes = patch_.AddConstant("axes", MakeInts(along));
-        KHEYA_ASSIGN_OR_RETURN(operand, Add({.op = "Unsqueeze", .inputs = {operand, axes}}));
+        operand = Add({.op = "Unsqueeze", .inputs = {operand, axes}});
       }
-      KHEYA_ASSIGN_OR_RETURN(value,
-                             Add({.op = i == 1 ? "Mul" : "Add", .inputs = {value, operand}}));
+      const char* op = i == 1 ? "Mul" : "Add";
+      value = Add({.op = op, .inputs = {value, operand}});
     }
     return Finish(value, ValueId());
   }
 
  private:
-  Result<ValueId> Add(NodeSpec spec) {
+  // An invalid id, which is no input that a node may need, once a node could not be added.
+  ValueId Add(NodeSpec spec) {
     spec.outputs = {"expanded"};
-    KHEYA_ASSIGN_OR_RETURN(const NodeId id, patch_.AddNode(std::move(spec)));
-    return patch_.Output(id, 0);
+    const Result<NodeId> id = patch_.AddNode(std::move(spec));
+    if (id.ok()) return patch_.Output(*id, 0);
+    failure_ = id.status();
+    return ValueId();
   }
 
   Result<ValueId> Transposed(ValueId value, int64_t transposed) {
@@ -82,8 +83,9 @@ class Expander {
 
   Status Finish(ValueId value, ValueId residual) {
     if (residual.valid()) {
-      KHEYA_ASSIGN_OR_RETURN(value, Add({.op = "Add", .inputs = {value, residual}}));
+      value = Add({.op = "Add", .inputs = {value, residual}});
     }
+    KHEYA_RETURN_IF_ERROR(failure_);
     KHEYA_ASSIGN_OR_RETURN(value, AddActivation(patch_, node_, value));
     patch_.ReplaceValue(node_.outputs[0], value);
     return patch_.Apply();
@@ -92,6 +94,7 @@ class Expander {
   Graph& graph_;
   const Node& node_;
   Patch patch_;
+  Status failure_;
 };
 
 Status ExpandNode(Graph& graph, const Node& node) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/text.h"
+#include "passes/expand_fused.h"
 
 namespace kheya {
 namespace {
@@ -152,6 +153,23 @@ graph g() -> (y) {{
     ASSERT_TRUE(Simplify(graph, {.fold_bytes = 16}).ok());
     EXPECT_EQ(graph.num_nodes(), nodes) << end;
   }
+}
+
+TEST(ExpandFused, NeedsTheRankOfWhatItTransposesOrBroadcasts) {
+  Graph product = Parsed(
+      "graph g(a: float32?, b: float32[2,3]) -> (y) {"
+      " y = kheya::FusedMatMul(a, b) {transA: 1} }");
+  EXPECT_THAT(ExpandFused(product).message(), HasSubstr("a transposed operand of unknown rank"));
+  Graph list = Parsed(
+      "graph g(a: float32[2,3], b: float32[3]) -> (y) {"
+      " y = kheya::FusedMatMul(a, b) {transB: 1} }");
+  EXPECT_THAT(ExpandFused(list).message(), HasSubstr("a transposed operand of unknown rank"));
+  Graph norm =
+      Parsed("graph g(x: float32?, s: float32[2]) -> (y) { y = kheya::FusedBatchNorm(x, s, s) }");
+  EXPECT_THAT(ExpandFused(norm).message(), HasSubstr("a FusedBatchNorm of unknown rank"));
+  Graph row =
+      Parsed("graph g(x: float32[2], s: float32[2]) -> (y) { y = kheya::FusedBatchNorm(x, s, s) }");
+  EXPECT_THAT(ExpandFused(row).message(), HasSubstr("a FusedBatchNorm of unknown rank"));
 }
 
 }  // namespace
