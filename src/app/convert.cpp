@@ -39,7 +39,7 @@ CommandBody DefineConvert(CLI::App& app) {
   app.add_option("MODEL", options->model, "The model file")->required();
   app.add_option("-o,--output", options->output, "The ONNX file to write; may be MODEL itself")
       ->required();
-  app.add_option("--opset", options->save.opset, "Operator set of ai.onnx to write, 11 or newer")
+  app.add_option("--opset", options->save.opset, "Operator set of ai.onnx to write, 11 to 26")
       ->capture_default_str();
   app.add_flag("--external-data", options->save.external_data,
                "Put the weights into OUTPUT.data; models over 2 GB always do");
