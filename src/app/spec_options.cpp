@@ -13,9 +13,9 @@ Result<std::vector<int64_t>> ParseSize(const std::string& size) {
   std::vector<int64_t> sides;
   for (std::string_view part : Split(size, 'x')) {
     const Result<int64_t> side = ParseInt64(part);
-    if (side.ok() && *side > 0) sides.push_back(*side);
+    sides.push_back(side.ok() ? *side : 0);
   }
-  if (sides.size() != 2) {
+  if (sides.size() != 2 || sides[0] <= 0 || sides[1] <= 0) {
     return InvalidArgumentError("found '{}', expected HEIGHTxWIDTH", Abbreviate(size));
   }
   return sides;
