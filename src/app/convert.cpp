@@ -24,11 +24,11 @@ Status Convert(const ConvertOptions& options) {
   for (const std::string& warning : model.warnings) PrintWarning(warning);
   const int64_t nodes = model.graph.num_nodes();
   if (options.simplify) KHEYA_RETURN_IF_ERROR(SimplifyModel(model, options.disabled_passes));
-  KHEYA_RETURN_IF_ERROR(SaveModel(model, options.output, options.save));
+  KHEYA_ASSIGN_OR_RETURN(const int opset, SaveModel(model, options.output, options.save));
   std::error_code error;
   const uint64_t bytes = std::filesystem::file_size(options.output, error);
-  fmt::print("wrote {}: {}, {} nodes{}\n", options.output, HumanBytes(error ? 0 : bytes),
-             model.graph.num_nodes(), options.simplify ? fmt::format(" of {}", nodes) : "");
+  fmt::print("wrote {}: {}, {} nodes{}, opset {}\n", options.output, HumanBytes(error ? 0 : bytes),
+             model.graph.num_nodes(), options.simplify ? fmt::format(" of {}", nodes) : "", opset);
   return OkStatus();
 }
 
@@ -39,8 +39,10 @@ CommandBody DefineConvert(CLI::App& app) {
   app.add_option("MODEL", options->model, "The model file")->required();
   app.add_option("-o,--output", options->output, "The ONNX file to write; may be MODEL itself")
       ->required();
-  app.add_option("--opset", options->save.opset, "Operator set of ai.onnx to write, 11 to 26")
-      ->capture_default_str();
+  app.add_option(
+      "--opset", options->save.opset,
+      "Operator set of ai.onnx to write, 11 to 28; without it MODEL's own, or the oldest "
+      "after it that has all that the model needs");
   app.add_flag("--external-data", options->save.external_data,
                "Put the weights into OUTPUT.data; models over 2 GB always do");
   app.add_flag(

@@ -57,14 +57,15 @@ Result<Model> LoadModel(const std::string& path, const LoadOptions& options);
 Status SimplifyModel(Model& model, const std::vector<std::string>& disabled_passes);
 
 struct SaveOptions {
-  int opset = kCanonicalOpset;  // of ai.onnx
-  bool external_data = false;   // weights in PATH.data; models over 2 GB always
+  // Of ai.onnx. None: that of the model's own file, or the oldest after it that holds the model.
+  std::optional<int> opset;
+  bool external_data = false;  // weights in PATH.data; models over 2 GB always
 };
 
 // Writes the model as ONNX, atomically; the path may be that of the file that it came from.
 // InvalidArgument for an opset that cannot be written, Unimplemented naming the node that the opset
-// cannot hold.
-Status SaveModel(const Model& model, const std::string& path, const SaveOptions& options);
+// cannot hold. Returns the opset.
+Result<int> SaveModel(const Model& model, const std::string& path, const SaveOptions& options);
 
 // Facts for people, counted over the graph as loaded.
 struct ModelFacts {

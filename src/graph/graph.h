@@ -39,7 +39,7 @@
 namespace kheya {
 
 // The ai.onnx operator set that graphs are in.
-inline constexpr int kCanonicalOpset = 26;
+inline constexpr int kCanonicalOpset = 28;
 // The domain of Kheya's own operators (fused and internal forms); never written to a model file.
 inline constexpr const char* kInternalDomain = "kheya";
 // The most elements of an int64 value that is propagated through shape arithmetic.

@@ -54,10 +54,6 @@ Status EvaluateDiv(EvalContext& context) {
 Status EvaluateMod(EvalContext& context) {
   KHEYA_RETURN_IF_ERROR(CheckDivisor(context));
   const bool fmod = context.attributes().Int("fmod", 0) != 0;
-  if (!fmod && !IsInteger(context.input(0).dtype())) {
-    return InvalidArgumentError("found fmod 0 with element type {}, expected fmod 1",
-                                DTypeName(context.input(0).dtype()));
-  }
   return fmod ? Combine(context, kernels::FmodFn()) : Combine(context, kernels::ModFn());
 }
 

@@ -5,8 +5,8 @@
 namespace kheya {
 namespace {
 
-constexpr ParamDef kInputs[] = {{"X", types::kUnsigned, 'T'}, {"Y", types::kUnsigned, 'T'}};
-constexpr ParamDef kOutputs[] = {{"Z", types::kUnsigned, 'T'}};
+constexpr ParamDef kInputs[] = {{"X", types::kInteger, 'T'}, {"Y", types::kInteger, 'T'}};
+constexpr ParamDef kOutputs[] = {{"Z", types::kInteger, 'T'}};
 constexpr AttributeDef kAttributes[] = {{"direction", AttributeKind::kString, true}};
 
 Status Infer(InferContext& context) { return InferBroadcast(context, context.input_dtype(0)); }
@@ -21,13 +21,16 @@ Status Evaluate(EvalContext& context) {
   const bool left = direction == "LEFT";
   KHEYA_ASSIGN_OR_RETURN(Shape shape, BroadcastShapes(x.shape(), y.shape()));
   KHEYA_ASSIGN_OR_RETURN(MutableTensorView out, context.Output(0, x.dtype(), shape));
-  // A shift by all bits or more leaves nothing.
-  const auto shift = [left](uint64_t bits, uint64_t count) {
-    if (count >= 64) return uint64_t{0};
-    return left ? bits << count : bits >> count;
+  // By all bits or more, or by less than none, only the sign is left of a shift to the right, and
+  // nothing of one to the left.
+  const auto shift = [left]<typename T>(T bits, T count) {
+    const auto places = static_cast<uint64_t>(count);
+    const bool all = places >= 8 * sizeof(T);
+    if (left) return static_cast<T>(all ? 0 : static_cast<uint64_t>(bits) << places);
+    return static_cast<T>(all ? (bits < T{} ? -1 : 0) : bits >> places);
   };
   return kernels::CallWithNumericType(x.dtype(), [&]<typename T>(const T&) {
-    if constexpr (std::is_unsigned_v<T>) {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
       kernels::CombineElements<T, T, T>(x.view(), y.view(), out, shift);
     }
   });

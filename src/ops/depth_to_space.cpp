@@ -13,14 +13,20 @@ namespace {
 
 constexpr ParamDef kInputs[] = {{"input", types::kEvery, 'T'}};
 constexpr ParamDef kOutputs[] = {{"output", types::kEvery, 'T'}};
-constexpr AttributeDef kDepthAttributes[] = {{"blocksize", AttributeKind::kInt, true},
-                                             {"mode", AttributeKind::kString}};
-constexpr AttributeDef kSpaceAttributes[] = {{"blocksize", AttributeKind::kInt, true}};
+constexpr AttributeDef kAttributes[] = {{"blocksize", AttributeKind::kInt, true},
+                                        {"mode", AttributeKind::kString}};
 
 Result<int64_t> BlockSize(const AttributeReader& attributes) {
   const int64_t block = attributes.Int("blocksize", 0);
   if (block >= 1 && block <= (int64_t{1} << 30)) return block;
   return InvalidArgumentError("found a blocksize of {}, expected 1 to 1073741824", block);
+}
+
+// CRD: a channel's blocks stand together; DCR: a block's channels do.
+Result<bool> BlocksLast(const AttributeReader& attributes) {
+  const std::string mode = attributes.String("mode", "DCR");
+  if (mode == "DCR" || mode == "CRD") return mode == "CRD";
+  return InvalidArgumentError("found mode '{}', expected DCR or CRD", mode);
 }
 
 Status InferBlocks(InferContext& context, bool to_space) {
@@ -66,15 +72,12 @@ Status EvaluateDepth(EvalContext& context) {
     return InvalidArgumentError("found input {}, expected rank 4 and channels divisible by {}",
                                 in.ToString(), b * b);
   }
-  const std::string mode = context.attributes().String("mode", "DCR");
-  if (mode != "DCR" && mode != "CRD") {
-    return InvalidArgumentError("found mode '{}', expected DCR or CRD", mode);
-  }
+  KHEYA_ASSIGN_OR_RETURN(const bool blocks_last, BlocksLast(context.attributes()));
   std::array<int64_t, 4> dims = {in[0], in[1] / (b * b), 0, 0};
   if (!CheckedMul(in[2], b, &dims[2]) || !CheckedMul(in[3], b, &dims[3])) {
     return InvalidArgumentError("found input {}, too large for blocks of {}", in.ToString(), b);
   }
-  if (mode == "CRD") {
+  if (blocks_last) {
     return Rearrange(context, {in[0], dims[1], b, b, in[2], in[3]}, {0, 1, 4, 2, 5, 3}, dims);
   }
   return Rearrange(context, {in[0], b, b, dims[1], in[2], in[3]}, {0, 3, 4, 1, 5, 2}, dims);
@@ -91,7 +94,10 @@ Status EvaluateSpace(EvalContext& context) {
   if (!CheckedMul(in[1], b * b, &dims[1])) {
     return InvalidArgumentError("found input {}, too large for blocks of {}", in.ToString(), b);
   }
-  return Rearrange(context, {in[0], in[1], dims[2], b, dims[3], b}, {0, 3, 5, 1, 2, 4}, dims);
+  KHEYA_ASSIGN_OR_RETURN(const bool blocks_last, BlocksLast(context.attributes()));
+  const std::array<int64_t, 6> split = {in[0], in[1], dims[2], b, dims[3], b};
+  if (blocks_last) return Rearrange(context, split, {0, 1, 3, 5, 2, 4}, dims);
+  return Rearrange(context, split, {0, 3, 5, 1, 2, 4}, dims);
 }
 
 }  // namespace
@@ -102,7 +108,7 @@ const OpDef kDepthToSpaceOp = {.domain = "",
                                .category = "shape",
                                .inputs = kInputs,
                                .outputs = kOutputs,
-                               .attributes = kDepthAttributes,
+                               .attributes = kAttributes,
                                .infer = InferDepth,
                                .evaluate = EvaluateDepth};
 
@@ -112,7 +118,7 @@ const OpDef kSpaceToDepthOp = {.domain = "",
                                .category = "shape",
                                .inputs = kInputs,
                                .outputs = kOutputs,
-                               .attributes = kSpaceAttributes,
+                               .attributes = kAttributes,
                                .infer = InferSpace,
                                .evaluate = EvaluateSpace};
 

@@ -47,7 +47,8 @@ inline constexpr TypeMask kFloat8 = MaskOf(
 inline constexpr TypeMask kSmallInteger =
     MaskOf({DType::kInt4, DType::kUint4, DType::kInt2, DType::kUint2});
 inline constexpr TypeMask kSmall =
-    kFloat8 | kSmallInteger | MaskOf({DType::kFloat8E8M0, DType::kFloat4E2M1});
+    kFloat8 | kSmallInteger |
+    MaskOf({DType::kFloat8E8M0, DType::kFloat6E2M3, DType::kFloat6E3M2, DType::kFloat4E2M1});
 inline constexpr TypeMask kEvery = kAll | kComplex | kSmall;  // types that data movement takes
 inline constexpr TypeMask kAny = ~TypeMask{0};                // also what is not a tensor
 }  // namespace types

@@ -16,7 +16,8 @@ constexpr TypeMask kFloat32 = MaskOf({DType::kFloat32});
 constexpr TypeMask kScales = kHalves | kInt32 | MaskOf({DType::kFloat8E8M0});
 constexpr TypeMask kQuantized =
     types::kFloat8 | types::kSmallInteger |
-    MaskOf({DType::kInt8, DType::kUint8, DType::kInt16, DType::kUint16, DType::kFloat4E2M1});
+    MaskOf({DType::kInt8, DType::kUint8, DType::kInt16, DType::kUint16, DType::kFloat6E2M3,
+            DType::kFloat6E3M2, DType::kFloat4E2M1});
 constexpr ParamDef kInputs[] = {{"x", kHalves | kInt32},
                                 {"y_scale", kScales},
                                 {"y_zero_point", kQuantized, '\0', Presence::kOptional}};

@@ -10,11 +10,11 @@
 namespace kheya {
 namespace {
 
-constexpr TypeMask kTypes =
-    MaskOf({DType::kFloat32, DType::kFloat64, DType::kInt16, DType::kInt32, DType::kInt64});
+constexpr TypeMask kTypes = types::kFloat | MaskOf({DType::kInt16, DType::kInt32, DType::kInt64});
 constexpr ParamDef kInputs[] = {
     {"start", kTypes, 'T'}, {"limit", kTypes, 'T'}, {"delta", kTypes, 'T'}};
 constexpr ParamDef kOutputs[] = {{"output", kTypes, 'T'}};
+constexpr AttributeDef kAttributes[] = {{"stash_type", AttributeKind::kInt}};
 
 // max(0, ceil((limit - start) / delta)) on integers.
 Result<int64_t> IntegerCount(int64_t start, int64_t limit, int64_t delta) {
@@ -90,6 +90,29 @@ Status EvaluateTyped(EvalContext& context) {
   return OkStatus();
 }
 
+// Counted and computed in the type that the attribute names, each element rounded once.
+template <typename T, typename Wide>
+Status EvaluateWide(EvalContext& context) {
+  const auto at = [&](int i) -> Wide { return static_cast<float>(context.input(i).data<T>()[0]); };
+  const Wide start = at(0);
+  const Wide delta = at(2);
+  KHEYA_ASSIGN_OR_RETURN(const int64_t count, RealCount(start, at(1), delta));
+  KHEYA_ASSIGN_OR_RETURN(Shape shape, Shape::Create(std::array{count}));
+  KHEYA_ASSIGN_OR_RETURN(MutableTensorView out, context.Output(0, DTypeOf<T>, shape));
+  for (int64_t i = 0; i < count; ++i) {
+    out.as<T>()[i] = static_cast<T>(static_cast<float>(start + static_cast<Wide>(i) * delta));
+  }
+  return OkStatus();
+}
+
+template <typename T>
+Status EvaluateHalf(EvalContext& context) {
+  const int64_t stash = context.attributes().Int("stash_type", 1);
+  if (stash == static_cast<int64_t>(DType::kFloat32)) return EvaluateWide<T, float>(context);
+  if (stash == static_cast<int64_t>(DType::kFloat64)) return EvaluateWide<T, double>(context);
+  return InvalidArgumentError("found stash_type {}, expected 1 (float32) or 11 (float64)", stash);
+}
+
 Status Evaluate(EvalContext& context) {
   for (int i = 0; i < 3; ++i) {
     const Tensor& input = context.input(i);
@@ -99,6 +122,10 @@ Status Evaluate(EvalContext& context) {
     }
   }
   switch (context.input(0).dtype()) {
+    case DType::kFloat16:
+      return EvaluateHalf<Float16>(context);
+    case DType::kBFloat16:
+      return EvaluateHalf<BFloat16>(context);
     case DType::kFloat32:
       return EvaluateTyped<float>(context);
     case DType::kFloat64:
@@ -123,7 +150,7 @@ const OpDef kRangeOp = {.domain = "",
                         .category = "shape",
                         .inputs = kInputs,
                         .outputs = kOutputs,
-                        .attributes = {},
+                        .attributes = kAttributes,
                         .infer = Infer,
                         .evaluate = Evaluate};
 

@@ -56,8 +56,7 @@ size_t BytesFor(DType dtype, int64_t count) {
   const auto bits = static_cast<size_t>(GetDTypeInfo(dtype).bits);
   if (bits == 0) return 0;
   if (bits >= 8) return elements > kMost / (bits / 8) ? kMost : elements * (bits / 8);
-  const size_t per_byte = 8 / bits;
-  return elements / per_byte + (elements % per_byte != 0 ? 1 : 0);
+  return elements / 8 * bits + (elements % 8 * bits + 7) / 8;
 }
 
 bool IsFloatingPoint(DType dtype) {
@@ -72,6 +71,8 @@ bool IsFloatingPoint(DType dtype) {
     case DType::kFloat8E5M2FNUZ:
     case DType::kFloat8E8M0:
     case DType::kFloat4E2M1:
+    case DType::kFloat6E2M3:
+    case DType::kFloat6E3M2:
       return true;
     default:
       return false;

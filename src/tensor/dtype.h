@@ -40,7 +40,7 @@ std::optional<DType> DTypeFromOnnx(int64_t number);
 // sizeof(std::string) each for strings. The largest size_t when that overflows.
 size_t BytesFor(DType dtype, int64_t count);
 
-bool IsFloatingPoint(DType dtype);  // float32, float64, float16, bfloat16, float8*, float4
+bool IsFloatingPoint(DType dtype);  // float32, float64, float16, bfloat16, float8*, float6*, float4
 bool IsInteger(DType dtype);        // signed and unsigned, not bool
 
 // DTypeOf<float> == DType::kFloat32, and so on.

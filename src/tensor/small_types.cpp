@@ -18,11 +18,13 @@ struct Format {
   bool unsigned_zero;
 };
 
-constexpr std::array<Format, 5> kFormats = {
+constexpr std::array<Format, 7> kFormats = {
     Format{DType::kFloat8E4M3FN, 4, 3, 7, 0x7e, 0, 0x7f, false},
     Format{DType::kFloat8E4M3FNUZ, 4, 3, 8, 0x7f, 0, 0x80, true},
     Format{DType::kFloat8E5M2, 5, 2, 15, 0x7b, 0x7c, 0x7e, false},
     Format{DType::kFloat8E5M2FNUZ, 5, 2, 16, 0x7f, 0, 0x80, true},
+    Format{DType::kFloat6E2M3, 2, 3, 1, 0x1f, 0, 0, false},
+    Format{DType::kFloat6E3M2, 3, 2, 3, 0x1f, 0, 0, false},
     Format{DType::kFloat4E2M1, 2, 1, 1, 0x7, 0, 0, false}};
 
 const Format* FormatOf(DType dtype) {
@@ -118,18 +120,23 @@ bool IsSmallInteger(DType dtype) {
 uint8_t CodeAt(DType dtype, const void* data, int64_t index) {
   const int bits = GetDTypeInfo(dtype).bits;
   const auto* bytes = static_cast<const uint8_t*>(data);
-  const int64_t per_byte = 8 / bits;
-  const int shift = static_cast<int>(index % per_byte) * bits;
-  return static_cast<uint8_t>((bytes[index / per_byte] >> shift) & ((1 << bits) - 1));
+  const int64_t byte = index / 8 * bits + index % 8 * bits / 8;
+  const int shift = static_cast<int>(index % 8) * bits % 8;
+  int code = bytes[byte] >> shift;
+  if (shift + bits > 8) code |= bytes[byte + 1] << (8 - shift);
+  return static_cast<uint8_t>(code & ((1 << bits) - 1));
 }
 
 void SetCode(DType dtype, void* data, int64_t index, uint8_t code) {
   const int bits = GetDTypeInfo(dtype).bits;
-  const int64_t per_byte = 8 / bits;
-  const int shift = static_cast<int>(index % per_byte) * bits;
+  const int shift = static_cast<int>(index % 8) * bits % 8;
   const int mask = ((1 << bits) - 1) << shift;
-  uint8_t& byte = static_cast<uint8_t*>(data)[index / per_byte];
-  byte = static_cast<uint8_t>((byte & ~mask) | ((code << shift) & mask));
+  const int value = code << shift;
+  uint8_t* byte = static_cast<uint8_t*>(data) + index / 8 * bits + index % 8 * bits / 8;
+  byte[0] = static_cast<uint8_t>((byte[0] & ~mask) | (value & mask));
+  if (shift + bits > 8) {
+    byte[1] = static_cast<uint8_t>((byte[1] & ~(mask >> 8)) | ((value & mask) >> 8));
+  }
 }
 
 double SmallToDouble(DType dtype, uint8_t code) {

@@ -11,8 +11,9 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-const DType kFloats[] = {DType::kFloat8E4M3FN, DType::kFloat8E4M3FNUZ, DType::kFloat8E5M2,
-                         DType::kFloat8E5M2FNUZ, DType::kFloat4E2M1};
+const DType kFloats[] = {DType::kFloat8E4M3FN,   DType::kFloat8E4M3FNUZ, DType::kFloat8E5M2,
+                         DType::kFloat8E5M2FNUZ, DType::kFloat6E2M3,     DType::kFloat6E3M2,
+                         DType::kFloat4E2M1};
 
 int CodesOf(DType dtype) { return 1 << GetDTypeInfo(dtype).bits; }
 
@@ -31,6 +32,10 @@ TEST(SmallFloats, KeyCodes) {
   EXPECT_EQ(SmallToDouble(DType::kFloat8E8M0, 0), std::ldexp(1, -127));
   EXPECT_EQ(SmallToDouble(DType::kFloat8E8M0, 127), 1);
   EXPECT_TRUE(std::isnan(SmallToDouble(DType::kFloat8E8M0, 255)));
+  EXPECT_EQ(SmallToDouble(DType::kFloat6E2M3, 0x1f), 7.5);
+  EXPECT_EQ(SmallToDouble(DType::kFloat6E2M3, 0x21), -0.125);
+  EXPECT_EQ(SmallToDouble(DType::kFloat6E3M2, 0x1f), 28);
+  EXPECT_EQ(SmallToDouble(DType::kFloat6E3M2, 0x01), 0.0625);
   const std::vector<double> fours = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
   for (uint8_t code = 0; code < 8; ++code) {
     EXPECT_EQ(SmallToDouble(DType::kFloat4E2M1, code), fours[code]);
@@ -147,6 +152,17 @@ TEST(SmallTypes, ShareBytesLowBitsFirst) {
   EXPECT_EQ(CodeAt(DType::kUint2, bytes, 2), 2);
   SetCode(DType::kFloat8E5M2, bytes, 1, 0xff);
   EXPECT_EQ(bytes[1], 0xff);
+}
+
+TEST(SmallTypes, SixBitsLieAcrossBytes) {
+  uint8_t bytes[4] = {0xff, 0xff, 0xff, 0xff};
+  const uint8_t codes[] = {0x04, 0x28, 0x1f, 0x00, 0x10};
+  for (int i = 4; i >= 0; --i) SetCode(DType::kFloat6E2M3, bytes, i, codes[i]);
+  EXPECT_EQ(bytes[0], 0x04);
+  EXPECT_EQ(bytes[1], 0xfa);
+  EXPECT_EQ(bytes[2], 0x01);
+  EXPECT_EQ(bytes[3], 0xd0);  // its two high bits belong to the next
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(CodeAt(DType::kFloat6E2M3, bytes, i), codes[i]);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ TEST(DType, EveryRowIsFoundByItsNames) {
     EXPECT_TRUE(*info.numpy == '\0' || DTypeFromNumpy(info.numpy) == dtype);
   }
   EXPECT_FALSE(DTypeFromOnnx(0));
-  EXPECT_FALSE(DTypeFromOnnx(27));
+  EXPECT_FALSE(DTypeFromOnnx(29));
   EXPECT_FALSE(DTypeFromName("undefined"));
   EXPECT_FALSE(DTypeFromKServe(""));
   EXPECT_STREQ(DTypeName(static_cast<DType>(200)), "undefined");
@@ -33,6 +33,9 @@ TEST(DType, EveryRowIsFoundByItsNames) {
 TEST(DType, BytesArePackedAndDoNotOverflow) {
   EXPECT_EQ(BytesFor(DType::kInt4, 3), 2u);
   EXPECT_EQ(BytesFor(DType::kUint2, 5), 2u);
+  EXPECT_EQ(BytesFor(DType::kFloat6E2M3, 1), 1u);
+  EXPECT_EQ(BytesFor(DType::kFloat6E2M3, 4), 3u);
+  EXPECT_EQ(BytesFor(DType::kFloat6E3M2, 5), 4u);
   EXPECT_EQ(BytesFor(DType::kFloat32, 3), 12u);
   EXPECT_EQ(BytesFor(DType::kComplex128, INT64_MAX), std::numeric_limits<size_t>::max());
   EXPECT_EQ(BytesFor(DType::kString, INT64_MAX), std::numeric_limits<size_t>::max());

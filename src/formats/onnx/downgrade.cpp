@@ -30,6 +30,7 @@ constexpr Rule kRules[] = {
     {"LessOrEqual", 12, DowngradeOrEqual},
     {"LogSoftmax", 13, DowngradeSoftmax},
     {"Mish", 18, ExpandMish},
+    {"Mod", 28, DowngradeMod},
     {"Pad", 18, DowngradePad},
     {"QuantizeLinear", 13, DowngradeQuantize},
     {"RMSNormalization", 23, ExpandRmsNormalization},
@@ -48,6 +49,7 @@ constexpr Rule kRules[] = {
     {"Softmax", 13, DowngradeSoftmax},
     {"Split", 18, DowngradeSplit},
     {"Squeeze", 13, DowngradeAxes},
+    {"SwiGLU", 28, ExpandSwiGlu},
     {"Swish", 24, ExpandSwish},
     {"Unsqueeze", 13, DowngradeAxes},
 };

@@ -142,6 +142,12 @@ Status ExpandRmsNormalization(Downgraded& node) {
   return r.Finish(Normalized(r, node, r.Input(0), axes));
 }
 
+Status ExpandSwiGlu(Downgraded& node) {
+  KHEYA_ASSIGN_OR_RETURN(Replacement r, Replacement::Of(node));
+  const std::vector<Attribute> alpha = {{"alpha", AttributeOf<float>(node, "alpha", 1.0f)}};
+  return r.Finish(r.Call("Mul", {r.Call("Swish", {r.Input(0)}, alpha), r.Input(1)}));
+}
+
 Status ExpandSwish(Downgraded& node) {
   KHEYA_ASSIGN_OR_RETURN(Replacement r, Replacement::Of(node));
   const ValueId x = r.Input(0);

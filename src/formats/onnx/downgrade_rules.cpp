@@ -196,6 +196,16 @@ Status DowngradeSplit(Downgraded& node) {
   return node.opset < 13 ? node.InputToInts(1, "split") : OkStatus();
 }
 
+// fmod 0 was for integers alone.
+Status DowngradeMod(Downgraded& node) {
+  const Attribute* fmod = node.node().FindAttribute("fmod");
+  if (fmod != nullptr && std::get<int64_t>(fmod->value) != 0) return OkStatus();
+  const ValueType& type = node.graph.value(node.node().inputs[0]).type;
+  if (!IsFloatingPoint(type.dtype)) return OkStatus();
+  return UnimplementedError("found fmod 0 with {}, opset {} has it for integers alone",
+                            type.ToString(), node.opset);
+}
+
 Status DowngradeUnwritable(Downgraded& node) {
   return UnimplementedError("the operator means something else at opset {}", node.opset);
 }

@@ -37,6 +37,7 @@ Status DowngradeAxes(Downgraded& node);
 Status DowngradeDft(Downgraded& node);
 Status DowngradeDropout(Downgraded& node);
 Status DowngradeGridSample(Downgraded& node);
+Status DowngradeMod(Downgraded& node);
 Status DowngradeOrEqual(Downgraded& node);
 Status DowngradePad(Downgraded& node);
 Status DowngradeQuantize(Downgraded& node);
@@ -52,6 +53,7 @@ Status ExpandHardSwish(Downgraded& node);
 Status ExpandLayerNormalization(Downgraded& node);
 Status ExpandMish(Downgraded& node);
 Status ExpandRmsNormalization(Downgraded& node);
+Status ExpandSwiGlu(Downgraded& node);
 Status ExpandSwish(Downgraded& node);
 
 }  // namespace kheya::onnx

@@ -321,7 +321,7 @@ TEST_F(OnnxTest, BoundsTheGrowthOfFunctions) {
 }
 
 TEST_F(OnnxTest, RefusesUnknownVersions) {
-  EXPECT_THAT(Error({.inputs = {X()}}, 27), HasSubstr("opset 27 is not supported"));
+  EXPECT_THAT(Error({.inputs = {X()}}, 29), HasSubstr("opset 29 is not supported"));
   EXPECT_EQ(Error({.nodes = {Relu("x", "y")}, .inputs = {X()}, .outputs = {Y()}}, 1), "");
 }
 

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "tensor/small_types.h"
+
 namespace kheya::onnx {
 namespace {
 
@@ -59,6 +61,22 @@ bool FitsInBits(uint64_t raw, size_t bits) {
   return bits >= 32 || (value >= -(int64_t{1} << (bits - 1)) && value < (int64_t{1} << bits));
 }
 
+// Codes of 6 bits have a value of int32_data each.
+Result<Tensor> ReadSixBits(ByteSpan message, DType dtype, const Shape& shape) {
+  int64_t count = 0;
+  KHEYA_RETURN_IF_ERROR(VisitEntries(message, kInt32Data, [&](uint64_t) { ++count; }));
+  if (count != shape.num_elements()) {
+    return CountError(count, shape.num_elements(), dtype, shape);
+  }
+  KHEYA_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Zeros(dtype, shape));
+  void* out = tensor.mutable_view().data;
+  int64_t at = 0;
+  KHEYA_RETURN_IF_ERROR(VisitEntries(message, kInt32Data, [&](uint64_t value) {
+    SetCode(dtype, out, at++, static_cast<uint8_t>(value & 0x3f));
+  }));
+  return tensor;
+}
+
 }  // namespace
 
 TypedField TypedFieldOf(DType dtype) {
@@ -85,6 +103,7 @@ TypedField TypedFieldOf(DType dtype) {
 Result<Tensor> ReadTypedData(ByteSpan message, DType dtype, const Shape& shape) {
   if (dtype == DType::kString) return ReadStrings(message, shape);
   const TypedField typed = TypedFieldOf(dtype);
+  if (GetDTypeInfo(dtype).bits == 6) return ReadSixBits(message, dtype, shape);
   const uint64_t bytes = BytesFor(dtype, shape.num_elements());
   int64_t count = 0;
   bool fits = true;

@@ -10,6 +10,7 @@
 namespace kheya {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 std::span<const std::byte> BytesOf(const std::string& text) {
@@ -72,6 +73,14 @@ TEST(ValueFile, ReadsTypedFields) {
   Result<Tensor> nibbles = ReadTensor(Typed(DType::kUint4, 3, 5, "\x21\x03"));
   ASSERT_TRUE(nibbles.ok()) << nibbles.status().message();
   EXPECT_EQ(nibbles->At<uint8_t>(0), 0x21);
+  // 0.5, -1, 7.5, 0 and 2 of float6e2m3, an entry each.
+  Result<Tensor> sixes =
+      ReadTensor(Typed(DType::kFloat6E2M3, 5, 5, std::string_view("\x04\x28\x1f\x00\x10", 5)));
+  ASSERT_TRUE(sixes.ok()) << sixes.status().message();
+  EXPECT_THAT(sixes->bytes(),
+              ElementsAre(std::byte{0x04}, std::byte{0xfa}, std::byte{0x01}, std::byte{0x10}));
+  EXPECT_THAT(ReadTensor(Typed(DType::kFloat6E2M3, 5, 5, "\x04\x28")).status().message(),
+              HasSubstr("found 2 values, expected 5"));
   Result<Tensor> wide = ReadTensor(Typed(DType::kUint32, 1, 11, "\x07"));
   ASSERT_TRUE(wide.ok()) << wide.status().message();
   EXPECT_EQ(wide->At<uint32_t>(0), 7u);

@@ -7,9 +7,9 @@ namespace kheya::onnx {
 namespace {
 
 // IR version and its newest opset.
-constexpr std::pair<int64_t, int64_t> kOpsetOfIr[] = {{3, 8},   {4, 9},   {5, 10}, {6, 11},
-                                                      {7, 14},  {8, 18},  {9, 20}, {10, 22},
-                                                      {11, 23}, {12, 24}, {13, 26}};
+constexpr std::pair<int64_t, int64_t> kOpsetOfIr[] = {{3, 8},   {4, 9},   {5, 10},  {6, 11},
+                                                      {7, 14},  {8, 18},  {9, 20},  {10, 22},
+                                                      {11, 23}, {12, 24}, {13, 26}, {14, 28}};
 
 // The first IR version with an element type.
 int64_t IrOf(DType dtype) {
@@ -29,6 +29,9 @@ int64_t IrOf(DType dtype) {
     case DType::kUint2:
     case DType::kInt2:
       return 13;
+    case DType::kFloat6E2M3:
+    case DType::kFloat6E3M2:
+      return 14;
     default:
       return 1;
   }

@@ -49,13 +49,14 @@ struct DivFn {
     return static_cast<T>(a / b);
   }
 };
-// The sign is the divisor's (integers, the divisor is not 0) or, for C's fmod, the dividend's.
+// The sign is the divisor's (an integer divisor is not 0) or, for C's fmod, the dividend's.
 struct ModFn {
   template <typename T>
   T operator()(T a, T b) const {
     if constexpr (kIsReal<T>) {
       const T rest = std::fmod(a, b);
-      return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+      if (rest == 0) return std::copysign(rest, b);
+      return (rest < 0) != (b < 0) ? rest + b : rest;
     } else {
       if (b == static_cast<T>(-1)) return T{};
       const T rest = static_cast<T>(a % b);
