@@ -54,13 +54,13 @@ Result<std::map<std::string, Shape>> ModelOptions::ParseShapes() const {
   return parsed;
 }
 
-Result<std::shared_ptr<CompiledModel>> ModelOptions::Compile() const {
+Result<std::shared_ptr<CompiledModel>> ModelOptions::Compile(const LoadOptions& load) const {
   CompileOptions options;
   options.device = device;
   options.tactics = tactics;
   options.disabled_passes = disabled_passes;
   KHEYA_ASSIGN_OR_RETURN(options.input_shapes, ParseShapes());
-  KHEYA_ASSIGN_OR_RETURN(Model loaded, LoadModel(model, LoadOptions()));
+  KHEYA_ASSIGN_OR_RETURN(Model loaded, LoadModel(model, load));
   for (const std::string& warning : loaded.warnings) PrintWarning(warning);
   return CompileModel(std::move(loaded), options);
 }

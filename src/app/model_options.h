@@ -28,7 +28,7 @@ struct ModelOptions {
   void AddTo(CLI::App& app);
   Result<std::map<std::string, Shape>> ParseShapes() const;
   // Loads and compiles, printing warnings of the import.
-  Result<std::shared_ptr<CompiledModel>> Compile() const;
+  Result<std::shared_ptr<CompiledModel>> Compile(const LoadOptions& load = LoadOptions()) const;
 };
 
 // "NAME=1x3x224x224".

@@ -147,7 +147,11 @@ Result<std::vector<Value>> MakeInputs(const RunOptions& options, const CompiledM
 }
 
 Status Run(const RunOptions& options) {
-  KHEYA_ASSIGN_OR_RETURN(const std::shared_ptr<CompiledModel> model, options.model.Compile());
+  LoadOptions load;
+  for (const std::string& input : options.inputs) {
+    load.overridden.insert(input.substr(0, input.find('=')));
+  }
+  KHEYA_ASSIGN_OR_RETURN(const std::shared_ptr<CompiledModel> model, options.model.Compile(load));
   KHEYA_ASSIGN_OR_RETURN(const ModelSpec spec, options.spec.Resolve(*model));
   KHEYA_ASSIGN_OR_RETURN(const std::vector<Value> inputs, MakeInputs(options, *model, spec));
   RunContext context;

@@ -20,11 +20,14 @@ bool Colours() {
   return colours;
 }
 
+// Whether anybody reads what is said here changes nothing: errors are let go.
+void Say(const std::string& text) { (void)std::fwrite(text.data(), 1, text.size(), stderr); }
+
 void PrintTagged(std::string_view tag, const char* colour, std::string_view message) {
   if (Colours()) {
-    fmt::print(stderr, "\033[{}m{}:\033[0m {}\n", colour, tag, message);
+    Say(fmt::format("\033[{}m{}:\033[0m {}\n", colour, tag, message));
   } else {
-    fmt::print(stderr, "{}: {}\n", tag, message);
+    Say(fmt::format("{}: {}\n", tag, message));
   }
 }
 
@@ -72,7 +75,7 @@ ProgressBar::ProgressBar(std::string what, int64_t total)
       start_(std::chrono::steady_clock::now()) {}
 
 ProgressBar::~ProgressBar() {
-  if (drawn_) fmt::print(stderr, "\r\033[K");
+  if (drawn_) Say("\r\033[K");
 }
 
 void ProgressBar::Update(int64_t done) {
@@ -83,8 +86,8 @@ void ProgressBar::Update(int64_t done) {
   const int filled = static_cast<int>(part * kBarWidth);
   const double elapsed = std::chrono::duration<double>(now - start_).count();
   const double left = part > 0 ? elapsed * (1 - part) / part : 0;
-  fmt::print(stderr, "\r{} [{}{}] {}/{} {:.0f} s left\033[K", what_, std::string(filled, '#'),
-             std::string(kBarWidth - filled, '.'), done, total_, left);
+  Say(fmt::format("\r{} [{}{}] {}/{} {:.0f} s left\033[K", what_, std::string(filled, '#'),
+                  std::string(kBarWidth - filled, '.'), done, total_, left));
   std::fflush(stderr);
   drawn_ = true;
   drawn_at_ = now;

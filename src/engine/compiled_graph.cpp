@@ -245,6 +245,7 @@ Status SimplifyModel(Model& model, const std::vector<std::string>& disabled_pass
   KHEYA_RETURN_IF_ERROR(CheckSupported(model.graph).WithContext("file '{}'", model.path));
   SimplifyOptions passes;
   passes.disabled = disabled_passes;
+  model.graph.default_inputs.clear();  // folding takes them as they are
   return CatchOutOfMemory([&] { return Simplify(model.graph, passes); })
       .WithContext("file '{}'", model.path);
 }

@@ -9,9 +9,11 @@
 #ifndef KHEYA_ENGINE_ENGINE_H_
 #define KHEYA_ENGINE_ENGINE_H_
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,6 +30,9 @@
 namespace kheya {
 
 struct LoadOptions {
+  // Inputs that callers will give although the file has a default for them. Other defaults are
+  // constants.
+  std::set<std::string, std::less<>> overridden = {};
   // Reads the file into memory instead of mapping it: for files that others may truncate.
   bool copy = false;
   uint64_t max_bytes = uint64_t{64} << 30;

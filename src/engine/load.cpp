@@ -10,6 +10,7 @@ Result<Model> Load(const std::string& path, const LoadOptions& options) {
   ImportOptions import;
   import.file.max_bytes = options.max_bytes;
   import.file.copy = options.copy;
+  import.overridden = options.overridden;
   KHEYA_ASSIGN_OR_RETURN(ImportedModel imported, Import(path, import));
   Model model{path, std::move(imported.format), imported.file_bytes, std::move(imported.graph),
               std::move(imported.warnings)};

@@ -51,6 +51,11 @@ Graph Graph::Clone() const {
   copy.metadata_ = metadata_;
   copy.declared_opsets = declared_opsets;
   copy.producer = producer;
+  copy.model_domain = model_domain;
+  copy.model_version = model_version;
+  copy.default_inputs = default_inputs;
+  copy.doc = doc;
+  copy.graph_metadata = graph_metadata;
   copy.inputs_ = inputs_;
   copy.captures_ = captures_;
   copy.outputs_ = outputs_;

@@ -132,6 +132,13 @@ class Graph {
   // As declared by the file, for people: domain and version.
   std::vector<std::pair<std::string, int64_t>> declared_opsets;
   std::string producer;  // "pytorch 2.1", for people
+  // What else the file says of the model and of its graph, kept when it is written again.
+  std::string model_domain;  // "org.example"
+  int64_t model_version = 0;
+  // Constants that callers of the file might have replaced: it lists them as inputs too.
+  std::vector<std::string> default_inputs;
+  std::string doc;  // of the graph; the model's own is the metadata "doc_string"
+  std::vector<std::pair<std::string, std::string>> graph_metadata;
 
   // Building.
   ValueId AddInput(std::string name, ValueType type);

@@ -186,10 +186,26 @@ void Printer::PrintFacts(const Graph& graph) {
     Line();
     out_ += fmt::format("@opset {} {}", text::Quote(domain), version);
   }
-  for (const auto& [key, value] : graph.metadata()) {
+  if (!graph.model_domain.empty() || graph.model_version != 0) {
     Line();
-    out_ += "@metadata " + text::Quote(key) + " " + text::Quote(value);
+    out_ += fmt::format("@model {} {}", text::Quote(graph.model_domain), graph.model_version);
   }
+  if (!graph.doc.empty()) {
+    Line();
+    out_ += "@doc " + text::Quote(graph.doc);
+  }
+  for (const std::string& name : graph.default_inputs) {
+    Line();
+    out_ += "@default_input " + text::Quote(name);
+  }
+  auto print = [&](const char* fact, const auto& pairs) {
+    for (const auto& [key, value] : pairs) {
+      Line();
+      out_ += fmt::format("@{} {} {}", fact, text::Quote(key), text::Quote(value));
+    }
+  };
+  print("metadata", graph.metadata());
+  print("graph_metadata", graph.graph_metadata);
 }
 
 void Printer::PrintGraph(const Graph& graph, const Graph* enclosing) {

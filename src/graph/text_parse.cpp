@@ -215,13 +215,30 @@ Status Parser::ParseFact(Graph& graph) {
     graph.declared_opsets.emplace_back(std::move(domain), version);
     return OkStatus();
   }
-  if (in_.Accept("metadata")) {
-    KHEYA_ASSIGN_OR_RETURN(std::string key, in_.ParseString());
-    KHEYA_ASSIGN_OR_RETURN(std::string value, in_.ParseString());
-    graph.metadata().emplace_back(std::move(key), std::move(value));
+  if (in_.Accept("model")) {
+    KHEYA_ASSIGN_OR_RETURN(graph.model_domain, in_.ParseString());
+    KHEYA_ASSIGN_OR_RETURN(graph.model_version, in_.ParseInt());
     return OkStatus();
   }
-  return in_.Expected("'producer', 'opset' or 'metadata'");
+  if (in_.Accept("doc")) {
+    KHEYA_ASSIGN_OR_RETURN(graph.doc, in_.ParseString());
+    return OkStatus();
+  }
+  if (in_.Accept("default_input")) {
+    KHEYA_ASSIGN_OR_RETURN(std::string name, in_.ParseString());
+    graph.default_inputs.push_back(std::move(name));
+    return OkStatus();
+  }
+  const bool of_graph = in_.Accept("graph_metadata");
+  if (of_graph || in_.Accept("metadata")) {
+    KHEYA_ASSIGN_OR_RETURN(std::string key, in_.ParseString());
+    KHEYA_ASSIGN_OR_RETURN(std::string value, in_.ParseString());
+    auto& pairs = of_graph ? graph.graph_metadata : graph.metadata();
+    pairs.emplace_back(std::move(key), std::move(value));
+    return OkStatus();
+  }
+  return in_.Expected(
+      "'producer', 'opset', 'model', 'default_input', 'doc', 'metadata' or 'graph_metadata'");
 }
 
 Status Parser::ParseConstant(Graph& graph, const std::vector<Declared>& outputs) {

@@ -47,9 +47,19 @@ TEST(GraphText, KeepsEveryFact) {
   graph.producer = "pytorch \"2.1\"\n";
   graph.declared_opsets = {{"", 17}, {"com.microsoft", 1}};
   graph.metadata() = {{"kheya.spec", "{\"a\": [1, 2]}"}, {"", std::string("\0\x01\x7f\xff", 4)}};
+  graph.model_domain = "org.\"example\"";
+  graph.model_version = -7;
+  graph.doc = "what\nit does";
+  graph.default_inputs = {"w"};
+  graph.graph_metadata = {{"k", "v"}};
   graph.AddOutput("y", graph.AddInput("x", {}));
   const Graph parsed = RoundTrip(graph);
   EXPECT_EQ(parsed.producer, graph.producer);
+  EXPECT_EQ(parsed.model_domain, graph.model_domain);
+  EXPECT_EQ(parsed.model_version, graph.model_version);
+  EXPECT_EQ(parsed.doc, graph.doc);
+  EXPECT_EQ(parsed.default_inputs, graph.default_inputs);
+  EXPECT_EQ(parsed.graph_metadata, graph.graph_metadata);
   EXPECT_EQ(parsed.declared_opsets, graph.declared_opsets);
   EXPECT_EQ(parsed.metadata(), graph.metadata());
   EXPECT_EQ(parsed.outputs()[0].name, "y");
@@ -254,7 +264,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"graph g() -> () { y = Op() {a: \"\\q\"} }", "found escape"},
         Refused{"graph g() -> () { y = Op() {a: \"\\xg0\"} }", "no two hexadecimal digits"},
         Refused{"graph g() -> () { y: [ = Op() }", ""},
-        Refused{"graph g() -> () { @what \"a\" }", "expected 'producer', 'opset' or 'metadata'"}));
+        Refused{"graph g() -> () { @what \"a\" }", "expected 'producer', 'opset', 'model'"}));
 
 TEST(GraphText, DepthIsLimited) {
   std::string text;

@@ -17,6 +17,7 @@ struct Rule {
 
 // Changes of meaning and form that the schemas do not show, or that can be undone.
 constexpr Rule kRules[] = {
+    {"AveragePool", 19, DowngradeDilations},
     {"DFT", 20, DowngradeDft},
     {"DequantizeLinear", 13, DowngradeQuantize},
     {"Dropout", 12, DowngradeDropout},
@@ -44,6 +45,7 @@ constexpr Rule kRules[] = {
     {"ReduceProd", 18, DowngradeAxes},
     {"ReduceSum", 13, DowngradeAxes},
     {"ReduceSumSquare", 18, DowngradeAxes},
+    {"Reshape", 14, DowngradeReshape},
     {"Resize", 13, DowngradeResize},
     {"RoiAlign", 16, DowngradeRoiAlign},
     {"Softmax", 13, DowngradeSoftmax},

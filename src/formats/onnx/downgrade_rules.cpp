@@ -1,5 +1,7 @@
 #include "formats/onnx/downgrade_rules.h"
 
+#include <algorithm>
+
 #include "tensor/tensor.h"
 
 namespace kheya::onnx {
@@ -68,6 +70,17 @@ Status DowngradeDft(Downgraded& node) {
   }
   if (value < 0) value += *rank;
   node.graph.SetAttribute(node.id, {"axis", value});
+  return OkStatus();
+}
+
+// Dilations of 1 are none.
+Status DowngradeDilations(Downgraded& node) {
+  const Attribute* attribute = node.node().FindAttribute("dilations");
+  if (attribute == nullptr) return OkStatus();
+  const auto* dilations = std::get_if<std::vector<int64_t>>(&attribute->value);
+  const bool all_one =
+      dilations != nullptr && std::ranges::count(*dilations, 1) == std::ssize(*dilations);
+  if (all_one) node.graph.RemoveAttribute(node.id, "dilations");
   return OkStatus();
 }
 
@@ -169,8 +182,77 @@ Status DowngradeRoiAlign(Downgraded& node) {
   return UnimplementedError("opset {} has no coordinates of half pixels", node.opset);
 }
 
+// A shape that holds no 0 means the same with allowzero and without.
+Status DowngradeReshape(Downgraded& node) {
+  if (IntOf(node, "allowzero").value_or(0) == 0 || !node.HasInput(1)) return OkStatus();
+  const GraphValue& shape = node.graph.value(node.node().inputs[1]);
+  bool zero = true;
+  if (const Tensor* constant = node.graph.Constant(node.node().inputs[1])) {
+    KHEYA_ASSIGN_OR_RETURN(const std::vector<int64_t> dims, ToInt64s(*constant));
+    zero = std::ranges::count(dims, 0) > 0;
+  } else if (shape.elements) {
+    zero = !std::ranges::all_of(*shape.elements,
+                                [](const Dim& dim) { return dim.known() && dim.value() != 0; });
+  }
+  if (!zero) node.graph.RemoveAttribute(node.id, "allowzero");
+  return OkStatus();
+}
+
+namespace {
+
+// What an import makes of a softmax of an older opset over several axes: Reshape(Softmax(
+// Flatten(x, axis)), Shape(x)). Nothing else may use the nodes between.
+struct FlatSoftmax {
+  ValueId x;
+  int64_t axis = 0;
+  NodeId flatten;
+  NodeId reshape;
+};
+std::optional<FlatSoftmax> FindFlatSoftmax(const Downgraded& node) {
+  const Graph& graph = node.graph;
+  const auto sole_use = [&](ValueId id) {
+    return graph.value(id).uses.size() == 1 && !graph.IsOutput(id);
+  };
+  const auto producer = [&](ValueId id, std::string_view op) -> const Node* {
+    if (!id.valid() || graph.value(id).origin != ValueOrigin::kNode) return nullptr;
+    const Node& found = graph.node(graph.value(id).producer);
+    return found.op == op && found.domain.empty() ? &found : nullptr;
+  };
+  const ValueId rows = node.node().inputs[0];
+  const ValueId result = node.node().outputs[0];
+  const Node* flatten = producer(rows, "Flatten");
+  if (flatten == nullptr || !sole_use(rows) || !sole_use(result)) return std::nullopt;
+  const Use use = graph.value(result).uses[0];
+  const int64_t last = IntOf(node, "axis").value_or(-1);
+  if (use.index != 0 || (last != -1 && last != 1)) return std::nullopt;
+  const Node& reshape = graph.node(use.node);
+  if (reshape.op != "Reshape" || !reshape.domain.empty()) return std::nullopt;
+  const Node* shape = producer(reshape.inputs[1], "Shape");
+  if (shape == nullptr || !shape->attributes.empty() || shape->inputs != flatten->inputs) {
+    return std::nullopt;
+  }
+  const Attribute* axis = flatten->FindAttribute("axis");
+  return FlatSoftmax{flatten->inputs[0], axis == nullptr ? 1 : std::get<int64_t>(axis->value),
+                     graph.value(rows).producer, use.node};
+}
+
+}  // namespace
+
 // Before opset 13 the axes from `axis` on were one: the same for the last axis alone.
 Status DowngradeSoftmax(Downgraded& node) {
+  if (const std::optional<FlatSoftmax> flat = FindFlatSoftmax(node)) {
+    const ValueId shape = node.graph.node(flat->reshape).inputs[1];
+    const ValueId result = node.graph.node(flat->reshape).outputs[0];
+    const ValueId rows = node.node().outputs[0];
+    node.graph.SetInput(node.id, 0, flat->x);
+    node.graph.SetAttribute(node.id, {"axis", flat->axis});
+    node.graph.SetType(rows, node.graph.value(result).type);
+    node.graph.ReplaceUses(result, rows);
+    KHEYA_RETURN_IF_ERROR(node.graph.RemoveNode(flat->reshape));
+    KHEYA_RETURN_IF_ERROR(node.graph.RemoveNode(flat->flatten));
+    if (!node.graph.value(shape).uses.empty() || node.graph.IsOutput(shape)) return OkStatus();
+    return node.graph.RemoveNode(node.graph.value(shape).producer);
+  }
   const int64_t axis = IntOf(node, "axis").value_or(-1);
   const std::optional<int> rank = node.InputRank(0);
   if (axis == -1 || (rank && axis == *rank - 1)) {

@@ -35,12 +35,14 @@ class Downgraded {
 
 Status DowngradeAxes(Downgraded& node);
 Status DowngradeDft(Downgraded& node);
+Status DowngradeDilations(Downgraded& node);
 Status DowngradeDropout(Downgraded& node);
 Status DowngradeGridSample(Downgraded& node);
 Status DowngradeMod(Downgraded& node);
 Status DowngradeOrEqual(Downgraded& node);
 Status DowngradePad(Downgraded& node);
 Status DowngradeQuantize(Downgraded& node);
+Status DowngradeReshape(Downgraded& node);
 Status DowngradeResize(Downgraded& node);
 Status DowngradeRoiAlign(Downgraded& node);
 Status DowngradeSoftmax(Downgraded& node);

@@ -22,6 +22,18 @@ void AddProducer(const std::string& producer, ProtobufWriter& model) {
   if (space != producer.npos) model.Bytes(3, producer.substr(space + 1));
 }
 
+ProtobufWriter Entry(std::string_view key, std::string_view value) {
+  ProtobufWriter entry;
+  entry.Bytes(1, key);
+  entry.Bytes(2, value);
+  return entry;
+}
+
+// A constant that something uses.
+bool IsWritten(const Graph& graph, ValueId id) {
+  return graph.Constant(id) != nullptr && (!graph.value(id).uses.empty() || graph.IsOutput(id));
+}
+
 template <typename T>
 constexpr bool kIsList = false;
 template <typename T>
@@ -39,12 +51,7 @@ ProtobufWriter ExternalData::Add(const Tensor& tensor, std::string_view name) {
       {"location", location_},
       {"offset", std::to_string(size_)},
       {"length", std::to_string(tensor.num_bytes())}};
-  for (const auto& [key, value] : entries) {
-    ProtobufWriter entry;
-    entry.Bytes(1, key);
-    entry.Bytes(2, value);
-    message.Message(13, std::move(entry));
-  }
+  for (const auto& [key, value] : entries) message.Message(13, Entry(key, value));
   message.Int64(14, 1);
   pieces_.push_back(BytesOf(tensor));
   size_ += tensor.num_bytes();
@@ -57,6 +64,8 @@ Result<ProtobufWriter> Exporter::Export() {
   ProtobufWriter model;
   model.Int64(1, IrVersion(opset_, dtypes_));
   AddProducer(graph_.producer, model);
+  if (!graph_.model_domain.empty()) model.Bytes(4, graph_.model_domain);
+  if (graph_.model_version != 0) model.Int64(5, graph_.model_version);
   const std::string* doc = graph_.FindMetadata("doc_string");
   if (doc != nullptr) model.Bytes(6, *doc);
   model.Message(7, std::move(graph));
@@ -67,11 +76,7 @@ Result<ProtobufWriter> Exporter::Export() {
     model.Message(8, std::move(import));
   }
   for (const auto& [key, value] : graph_.metadata()) {
-    if (key == "doc_string") continue;
-    ProtobufWriter entry;
-    entry.Bytes(1, key);
-    entry.Bytes(2, value);
-    model.Message(14, std::move(entry));
+    if (key != "doc_string") model.Message(14, Entry(key, value));
   }
   return model;
 }
@@ -135,7 +140,8 @@ Result<ProtobufWriter> Exporter::GraphMessage(const Graph& graph, const Scope* p
   ProtobufWriter message;
   KHEYA_ASSIGN_OR_RETURN(const std::vector<NodeId> order, graph.TopologicalOrder());
   for (NodeId id : order) {
-    Result<ProtobufWriter> node = NodeMessage(graph.node(id), scope);
+    Result<ProtobufWriter> node =
+        NodeMessage(graph.node(id), NodeName(scope, graph.node(id)), scope);
     if (!node.ok()) return std::move(node).status().WithContext("{}", graph.node(id).Describe());
     message.Message(1, *std::move(node));
   }
@@ -148,16 +154,16 @@ Result<ProtobufWriter> Exporter::GraphMessage(const Graph& graph, const Scope* p
   }
   message.Bytes(2, graph.name().empty() ? "graph" : graph.name());
   KHEYA_RETURN_IF_ERROR(AddInitializers(scope, message));
+  if (!graph.doc.empty()) message.Bytes(10, graph.doc);
   AddTypes(scope, message);
+  for (const auto& [key, value] : graph.graph_metadata) message.Message(16, Entry(key, value));
   return message;
 }
 
 Status Exporter::AddInitializers(const Scope& scope, ProtobufWriter& message) {
   for (ValueId id : scope.graph.ValueIds()) {
+    if (!IsWritten(scope.graph, id)) continue;
     const Tensor* constant = scope.graph.Constant(id);
-    if (constant == nullptr || (scope.graph.value(id).uses.empty() && !scope.graph.IsOutput(id))) {
-      continue;
-    }
     dtypes_.insert(constant->dtype());
     const bool external = external_ != nullptr && constant->dtype() != DType::kString &&
                           constant->num_bytes() >= kExternalBytes;
@@ -174,6 +180,11 @@ void Exporter::AddTypes(const Scope& scope, ProtobufWriter& message) {
     dtypes_.insert(type.dtype);
   };
   for (ValueId id : graph.inputs()) add(11, scope.Name(id), graph.value(id).type);
+  for (const std::string& name : graph.default_inputs) {
+    const std::optional<ValueId> id = graph.FindValue(name);
+    if (!id || !IsWritten(graph, *id)) continue;
+    add(11, scope.Name(*id), ValueType::OfTensor(*graph.Constant(*id)));
+  }
   for (size_t i = 0; i < scope.outputs.size(); ++i) {
     add(12, scope.outputs[i], graph.value(graph.outputs()[i].value).type);
   }
@@ -184,7 +195,17 @@ void Exporter::AddTypes(const Scope& scope, ProtobufWriter& message) {
   }
 }
 
-Result<ProtobufWriter> Exporter::NodeMessage(const Node& node, const Scope& scope) {
+// Readers want a graph's node names once, or none at all.
+std::string Exporter::NodeName(Scope& scope, const Node& node) {
+  std::string name = node.name;
+  while (!name.empty() && !scope.node_names.emplace(name, 0).second) {
+    name = fmt::format("{}_{}", node.name, ++scope.node_names[node.name]);
+  }
+  return name;
+}
+
+Result<ProtobufWriter> Exporter::NodeMessage(const Node& node, const std::string& name,
+                                             const Scope& scope) {
   if (node.domain == kInternalDomain) {
     return UnimplementedError("an operator of Kheya's own has no form in an ONNX model");
   }
@@ -198,7 +219,7 @@ Result<ProtobufWriter> Exporter::NodeMessage(const Node& node, const Scope& scop
   ProtobufWriter message;
   for (const std::string& input : names(node.inputs)) message.Bytes(1, input);
   for (const std::string& output : names(node.outputs)) message.Bytes(2, output);
-  if (!node.name.empty()) message.Bytes(3, node.name);
+  if (!name.empty()) message.Bytes(3, name);
   message.Bytes(4, node.op);
   for (const Attribute& attribute : node.attributes) {
     KHEYA_ASSIGN_OR_RETURN(ProtobufWriter written, AttributeMessage(attribute, scope));

@@ -51,6 +51,8 @@ class Exporter {
     const Scope* parent = nullptr;
     std::unordered_map<int32_t, std::string> names = {};
     std::unordered_set<std::string> taken = {};
+    // Of nodes, each with the last suffix that was put to it.
+    std::unordered_map<std::string, int> node_names = {};
     // Of the graph's outputs; and those that need an Identity from the value to this name.
     std::vector<std::string> outputs = {};
     std::vector<std::pair<ValueId, std::string>> copies = {};
@@ -70,7 +72,8 @@ class Exporter {
   Result<ProtobufWriter> GraphMessage(const Graph& graph, const Scope* parent);
   Status AddInitializers(const Scope& scope, ProtobufWriter& message);
   void AddTypes(const Scope& scope, ProtobufWriter& message);
-  Result<ProtobufWriter> NodeMessage(const Node& node, const Scope& scope);
+  static std::string NodeName(Scope& scope, const Node& node);
+  Result<ProtobufWriter> NodeMessage(const Node& node, const std::string& name, const Scope& scope);
   Result<ProtobufWriter> AttributeMessage(const Attribute& attribute, const Scope& scope);
 
   const Graph& graph_;

@@ -98,6 +98,27 @@ constexpr OlderCase kOlder[] = {
      "graph g(x: float32[2,3]) -> (y) {\n  y = Softmax(x) {axis: -1}\n}", nullptr},
     {"softmax over another axis", 11,
      "graph g(x: float32[2,3]) -> (y) {\n  y = Softmax(x) {axis: 0}\n}", "axis 0 is not the last"},
+    {"softmax of rows that were made for it", 12,
+     "graph g(x: float32[N,3,4]) -> (y) {\n  f = Flatten(x) {axis: 1}\n  r = Softmax(f) {axis: "
+     "-1}\n"
+     "  s = Shape(x)\n  y = Reshape(r, s) {allowzero: 1}\n}",
+     "reads: y/rows: float32[N,12] = Softmax(y/flat)"},
+    {"a reshape without a 0", 13,
+     "graph g(x: float32[2,3,4]) -> (y) {\n  s: int64[2] = [6, 4]\n"
+     "  y = Reshape(x, s) {allowzero: 1}\n}",
+     "reads: = Reshape(x, s)\n"},
+    {"a reshape with a 0", 13,
+     "graph g(x: float32[2,0]) -> (y) {\n  s: int64[2] = [0, 4]\n"
+     "  y = Reshape(x, s) {allowzero: 1}\n}",
+     "'allowzero'"},
+    {"averages without gaps", 13,
+     "graph g(x: float32[1,1,4,4]) -> (y) {\n"
+     "  y = AveragePool(x) {dilations: [1, 1], kernel_shape: [2, 2]}\n}",
+     "reads: AveragePool(x) {kernel_shape: [2, 2]}"},
+    {"averages with gaps", 13,
+     "graph g(x: float32[1,1,4,4]) -> (y) {\n"
+     "  y = AveragePool(x) {dilations: [2, 1], kernel_shape: [2, 2]}\n}",
+     "'dilations'"},
     {"split by sizes", 11,
      "graph g(x: float32[4]) -> (y, z) {\n  y/split: int64[2] = [1, 3]\n"
      "  y, z = Split(x, y/split)\n}",
@@ -194,6 +215,40 @@ TEST(ExportOnnx, WritesOrEqualAsTwo) {
   EXPECT_THAT(text, HasSubstr("Greater(a, b)"));
   EXPECT_THAT(text, HasSubstr("Equal(a, b)"));
   EXPECT_THAT(text, HasSubstr("Or("));
+}
+
+TEST(ExportOnnx, KeepsWhatTheFileSays) {
+  Graph graph =
+      Parsed("graph g(x: float32[2]) -> (y) {\n  w: float32[2] = [1, 2]\n  y = Add(x, w)\n}");
+  graph.default_inputs = {"w"};
+  graph.producer = "me 1";
+  graph.model_domain = "org.example";
+  graph.model_version = 7;
+  graph.doc = "of the graph";
+  graph.graph_metadata = {{"k", "v"}};
+  graph.metadata() = {{"doc_string", "of the model"}, {"l", "w"}};
+  Result<std::string> bytes = ExportOnnxBytes(graph, ExportOptions());
+  ASSERT_TRUE(bytes.ok()) << bytes.status().message();
+  Result<Graph> read =
+      ImportOnnxBytes(std::as_bytes(std::span(*bytes)), nullptr, ImportOptions(), nullptr);
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(read->producer, graph.producer);
+  EXPECT_EQ(read->model_domain, graph.model_domain);
+  EXPECT_EQ(read->model_version, graph.model_version);
+  EXPECT_EQ(read->doc, graph.doc);
+  EXPECT_EQ(read->default_inputs, graph.default_inputs);
+  EXPECT_EQ(read->graph_metadata, graph.graph_metadata);
+  EXPECT_THAT(read->metadata(), ::testing::UnorderedElementsAreArray(graph.metadata()));
+}
+
+TEST(ExportOnnx, NamesEveryNodeOnce) {
+  const std::string text = TextThrough(
+      "graph g(x: float32[2]) -> (y) {\n  a = Relu(x) {name: \"call\"}\n"
+      "  b = Relu(a) {name: \"call_1\"}\n  c = Relu(b) {name: \"call\"}\n"
+      "  y = Relu(c) {name: \"call\"}\n}");
+  for (const char* name : {"\"call\"", "\"call_1\"", "\"call_2\"", "\"call_3\""}) {
+    EXPECT_THAT(text, HasSubstr(name));
+  }
 }
 
 TEST(ExportOnnx, RefusesOpsetsItCannotWrite) {

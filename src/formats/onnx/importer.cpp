@@ -71,10 +71,15 @@ void Importer::CopyFacts(Graph& graph) {
     graph.producer += fmt::format(" {}", model_.producer_version);
   }
   for (const auto& [key, value] : model_.metadata) graph.metadata().emplace_back(key, value);
-  const std::string_view doc =
-      model_.doc_string.empty() ? model_.graph->doc_string : model_.doc_string;
+  const std::string_view doc = model_.doc_string;
   if (!doc.empty() && graph.FindMetadata("doc_string") == nullptr && IsValidUtf8(doc)) {
     graph.metadata().emplace_back("doc_string", doc);
+  }
+  graph.model_domain = model_.domain;
+  graph.model_version = model_.version;
+  if (IsValidUtf8(model_.graph->doc_string)) graph.doc = model_.graph->doc_string;
+  for (const auto& [key, value] : model_.graph->metadata) {
+    graph.graph_metadata.emplace_back(key, value);
   }
 }
 
@@ -106,7 +111,10 @@ Status Importer::AddInputs(const GraphProto& proto, Scope& scope) {
   for (const ValueInfoProto& input : proto.inputs) {
     if (input.name.empty()) return InvalidArgumentError("found an input without a name");
     if (scope.initializers.contains(input.name)) {
-      if (!options_.initializers_as_inputs) continue;
+      if (!options_.initializers_as_inputs && !options_.overridden.contains(input.name)) {
+        if (scope.parent == nullptr) scope.graph->default_inputs.emplace_back(input.name);
+        continue;
+      }
       scope.initializers.erase(input.name);
     }
     if (scope.values.contains(input.name)) {

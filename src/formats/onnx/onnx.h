@@ -10,7 +10,9 @@
 #define KHEYA_FORMATS_ONNX_ONNX_H_
 
 #include <cstddef>
+#include <functional>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,8 +27,9 @@ struct ImportOptions {
   // How files are opened, also those of external data.
   MappedFile::Options file = {};
   // Initializers that the file also lists as inputs become inputs, without their value. Otherwise
-  // they are constants.
+  // they are constants. All of them, or those of these names.
   bool initializers_as_inputs = false;
+  std::set<std::string, std::less<>> overridden = {};
 };
 
 // Operators that nobody knows stay in the graph as they are, so that they can be listed:

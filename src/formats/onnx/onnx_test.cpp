@@ -90,6 +90,16 @@ TEST_F(OnnxTest, KeepsInitializersAsInputsWhenAsked) {
   Result<Graph> graph = Load(model, options);
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   EXPECT_EQ(graph->inputs().size(), 2u);
+  ImportOptions by_name;
+  by_name.overridden = {"w", "v"};
+  Result<Graph> again = Load(model, by_name);
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  EXPECT_EQ(again->inputs().size(), 2u);
+  by_name.overridden = {"v"};
+  Result<Graph> constant = Load(model, by_name);
+  ASSERT_TRUE(constant.ok()) << constant.status().message();
+  EXPECT_EQ(constant->inputs().size(), 1u);
+  EXPECT_THAT(constant->default_inputs, ElementsAre("w"));
 }
 
 TEST_F(OnnxTest, RestoresTheOrderOfNodes) {

@@ -92,6 +92,7 @@ struct ValueInfoProto {
 struct GraphProto {
   std::string_view name;
   std::string_view doc_string;
+  Entries metadata;
   std::vector<NodeProto> nodes;
   std::vector<TensorProto> initializers;
   std::vector<SparseTensorProto> sparse_initializers;
@@ -123,6 +124,8 @@ struct ModelProto {
   int64_t ir_version = 0;
   std::string_view producer_name;
   std::string_view producer_version;
+  std::string_view domain;
+  int64_t version = 0;
   std::string_view doc_string;
   std::vector<OpsetImport> opsets;
   std::optional<GraphProto> graph;

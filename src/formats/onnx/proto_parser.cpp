@@ -131,6 +131,12 @@ Status ProtoParser::Parse(ProtobufReader reader, ModelProto& model) {
       case 3:
         KHEYA_RETURN_IF_ERROR(ReadName(reader, field, model.producer_version));
         break;
+      case 4:
+        KHEYA_RETURN_IF_ERROR(ReadName(reader, field, model.domain));
+        break;
+      case 5:
+        KHEYA_RETURN_IF_ERROR(ReadInt(reader, field, model.version));
+        break;
       case 6: {
         KHEYA_ASSIGN_OR_RETURN(model.doc_string, reader.String(field));
         break;
@@ -200,6 +206,9 @@ Status ProtoParser::Parse(ProtobufReader reader, GraphProto& graph) {
         break;
       case 15:
         KHEYA_RETURN_IF_ERROR(Append(reader, field, tensors_, graph.sparse_initializers));
+        break;
+      case 16:
+        KHEYA_RETURN_IF_ERROR(ParseEntry(reader, field, graph.metadata));
         break;
       default:
         break;
