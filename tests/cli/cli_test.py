@@ -221,6 +221,28 @@ class Evaluate(Scratch):
         self.assertEqual((answer["count"], answer["accuracy"]), (5, 1.0))
 
 
+class Conformance(Scratch):
+    def write_case(self, name):
+        data = self.tmp / "cases" / name / "test_data_set_0"
+        data.mkdir(parents=True)
+        (data.parent / "model.onnx").write_bytes(files.onnx_model("Relu", ["x"], "y", [2]))
+        (data / "input_0.pb").write_bytes(files.tensor_proto([2], [-1.0, 2.0]))
+        (data / "output_0.pb").write_bytes(files.tensor_proto([2], [0.0, 2.0]))
+        return data.parent
+
+    def test_a_damaged_case_fails_alone(self):
+        self.write_case("good")
+        (self.write_case("bad") / "data.json").write_text("{bad")
+        done = run("conformance", self.tmp / "cases", "--json")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        answer = json.loads(done.stdout)
+        self.assertEqual((answer["passed"], answer["failed"], answer["skipped"]), (1, 1, 0))
+        self.assertEqual([f["case"] for f in answer["failures"]], ["bad"])
+        self.assertRegex(answer["failures"][0]["reason"], "data.json.*malformed")
+        text = self.ok("conformance", self.tmp / "cases", "--filter", "good")
+        self.assertEqual(text, "1 passed, 0 failed, 0 skipped\n")
+
+
 class Terminal(Scratch):
     """What differs when a person looks on."""
 

@@ -1,7 +1,6 @@
 #include "formats/conformance/backend_cases.h"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -13,33 +12,37 @@
 namespace kheya::conformance {
 namespace {
 
-namespace fs = std::filesystem;
+// Of ONNX's own runner, unless the case's data.json says otherwise.
+struct Tolerances {
+  double relative = 1e-3;
+  double absolute = 1e-7;
+};
 
-// How deep cases may lie below the folder that is searched.
-constexpr int kMaxDepth = 6;
-
-std::vector<std::string> SortedFolders(const fs::path& folder) {
-  std::vector<std::string> found;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    if (entry.is_directory(error)) found.push_back(entry.path().string());
+Status ReadTolerance(const Json& json, std::string_view key, double* tolerance) {
+  const Json* found = json.Find(key);
+  if (found == nullptr) return OkStatus();
+  Result<double> number = found->GetDouble();
+  if (!number.ok()) return std::move(number).status().WithContext("'{}'", key);
+  if (!(*number >= 0)) {
+    return InvalidArgumentError("'{}': found {}, expected a number of at least 0", key, *number);
   }
-  std::sort(found.begin(), found.end());
-  return found;
+  *tolerance = *number;
+  return OkStatus();
 }
 
-Status ReadTolerances(const std::string& folder, BackendCase& test) {
-  const std::string path = folder + "/data.json";
-  if (!FileExists(path)) return OkStatus();
-  KHEYA_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+Result<Tolerances> ParseTolerances(const std::string& text) {
   KHEYA_ASSIGN_OR_RETURN(const Json json, Json::Parse(text));
-  if (const Json* rtol = json.Find("rtol")) {
-    KHEYA_ASSIGN_OR_RETURN(test.relative_tolerance, rtol->GetDouble());
-  }
-  if (const Json* atol = json.Find("atol")) {
-    KHEYA_ASSIGN_OR_RETURN(test.absolute_tolerance, atol->GetDouble());
-  }
-  return OkStatus();
+  if (!json.is_object()) return InvalidArgumentError("found no object");
+  Tolerances tolerances;
+  KHEYA_RETURN_IF_ERROR(ReadTolerance(json, "rtol", &tolerances.relative));
+  KHEYA_RETURN_IF_ERROR(ReadTolerance(json, "atol", &tolerances.absolute));
+  return tolerances;
+}
+
+Result<Tolerances> ReadTolerances(const BackendCase& test) {
+  if (!FileExists(test.settings_path)) return Tolerances();
+  KHEYA_ASSIGN_OR_RETURN(const std::string text, ReadFile(test.settings_path));
+  return ParseTolerances(text).WithContext("file '{}'", test.settings_path);
 }
 
 // The data of ONNX before 1.13 hold bfloat16 as uint16.
@@ -108,14 +111,15 @@ enum class Randomness : uint8_t { kNone, kSeeded, kUnseeded };
 struct Prepared {
   const BackendCase& test;
   Graph& graph;
+  Tolerances tolerances;
   ModelTypes types;
   Randomness randomness = Randomness::kNone;
   bool exact = true;  // the numbers were those expected
 };
 
 Status CompareOutput(Prepared& prepared, const Value& found, const Value& expected) {
-  Status status = CompareValues(found, expected, prepared.test.relative_tolerance,
-                                prepared.test.absolute_tolerance);
+  Status status =
+      CompareValues(found, expected, prepared.tolerances.relative, prepared.tolerances.absolute);
   if (status.ok() || prepared.randomness == Randomness::kNone) return status;
   prepared.exact = false;
   return CompareRandomValues(found, expected);
@@ -197,11 +201,13 @@ int64_t OpsetOf(const Graph& graph) {
 }
 
 Status RunCase(const BackendCase& test, const RunGraph& run, CaseResult& result) {
-  KHEYA_ASSIGN_OR_RETURN(ImportedModel model, Import(test.model_path, ImportOptions()));
-  result.opset = OpsetOf(model.graph);
+  Result<ImportedModel> imported = Import(test.model_path, ImportOptions());
+  if (imported.ok()) result.opset = OpsetOf(imported->graph);
+  KHEYA_ASSIGN_OR_RETURN(const Tolerances tolerances, ReadTolerances(test));
+  KHEYA_ASSIGN_OR_RETURN(ImportedModel model, std::move(imported));
   const std::vector<UnsupportedNode> unsupported = FindUnsupported(model.graph);
   if (!unsupported.empty()) return UnimplementedError("{}", unsupported.front().reason);
-  Prepared prepared{test, model.graph, {}, RandomnessOf(model.graph)};
+  Prepared prepared{test, model.graph, tolerances, {}, RandomnessOf(model.graph)};
   // Before inference, which may know less about sequences and optionals than the file.
   for (ValueId input : model.graph.inputs()) {
     prepared.types.inputs.push_back(model.graph.value(input).type);
@@ -217,59 +223,7 @@ Status RunCase(const BackendCase& test, const RunGraph& run, CaseResult& result)
   return OkStatus();
 }
 
-Status AddCase(const fs::path& model, const std::string& name, std::vector<BackendCase>& cases) {
-  BackendCase test;
-  test.name = name;
-  test.model_path = model.string();
-  if (model.filename() == "model.onnx") {
-    const std::string folder = model.parent_path().string();
-    KHEYA_RETURN_IF_ERROR(ReadTolerances(folder, test).WithContext("case '{}'", name));
-    test.data_sets = SortedFolders(folder);
-  } else {
-    test.light_prefix = (model.parent_path() / model.stem()).string();
-    if (!FileExists(test.light_prefix + "_output_0.pb")) return OkStatus();
-  }
-  cases.push_back(std::move(test));
-  return OkStatus();
-}
-
-Status FindBelow(const fs::path& folder, const std::string& prefix, int depth,
-                 std::vector<BackendCase>& cases) {
-  if (FileExists((folder / "model.onnx").string())) {
-    const std::string own = folder.filename().string();
-    return AddCase(folder / "model.onnx", prefix.empty() ? own : prefix, cases);
-  }
-  std::vector<fs::path> entries;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    entries.push_back(entry.path());
-  }
-  std::sort(entries.begin(), entries.end());
-  const std::string start = prefix.empty() ? "" : prefix + "/";
-  for (const fs::path& path : entries) {
-    if (path.extension() == ".onnx") {
-      KHEYA_RETURN_IF_ERROR(AddCase(path, start + path.stem().string(), cases));
-    } else if (depth < kMaxDepth && fs::is_directory(path, error)) {
-      KHEYA_RETURN_IF_ERROR(FindBelow(path, start + path.filename().string(), depth + 1, cases));
-    }
-  }
-  return OkStatus();
-}
-
 }  // namespace
-
-Result<std::vector<BackendCase>> FindBackendCases(const std::string& folder) {
-  if (!IsDirectory(folder)) return NotFoundError("folder '{}' is not there", folder);
-  std::vector<BackendCase> cases;
-  KHEYA_RETURN_IF_ERROR(FindBelow(fs::path(folder).lexically_normal(), "", 0, cases));
-  if (cases.empty()) {
-    return NotFoundError(
-        "found no cases in folder '{}', expected folders with a model.onnx and "
-        "data sets",
-        folder);
-  }
-  return cases;
-}
 
 CaseResult RunBackendCase(const BackendCase& test, const RunGraph& run) {
   CaseResult result;

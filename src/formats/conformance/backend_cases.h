@@ -27,14 +27,13 @@ struct BackendCase {
   std::vector<std::string> data_sets;  // folders of input_0.pb, output_0.pb, ...
   // Of light cases instead: outputs are PREFIX_output_0.pb, ...; inputs count up from 0 to 1.
   std::string light_prefix;
-  // Of ONNX's own runner, unless the case's data.json says otherwise.
-  double relative_tolerance = 1e-3;
-  double absolute_tolerance = 1e-7;
+  std::string settings_path;  // data.json, which may say "rtol" and "atol"; may not be there
 };
 
 // Every folder with a model.onnx below `folder` or `folder` itself, and every NAME.onnx beside a
-// NAME_output_0.pb, whose weights are generated (onnx/backend/test/data/light); by name. NotFound
-// when there is no such folder, or none in it.
+// NAME_output_0.pb, whose weights are generated (onnx/backend/test/data/light); by name. A
+// folder is looked at once, whatever links lead to it. NotFound when there is no such folder, or no
+// case in it.
 Result<std::vector<BackendCase>> FindBackendCases(const std::string& folder);
 
 // Runs the model on inputs in the order of graph.inputs().

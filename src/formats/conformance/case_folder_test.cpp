@@ -1,0 +1,124 @@
+// What becomes of cases that are not as they should be.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/file.h"
+#include "formats/conformance/backend_cases.h"
+#include "formats/onnx/value_file.h"
+#include "formats/testing/model_writer.h"
+#include "formats/testing/temp_folder.h"
+#include "ops/infer.h"
+
+namespace kheya::conformance {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using Outcome = CaseResult::Outcome;
+
+Result<std::vector<Value>> RunInterpreted(const Graph& graph, std::span<const Value> inputs) {
+  InterpretOptions options;
+  options.seed = 1;
+  return Interpret(graph, inputs, options);
+}
+
+Tensor Floats(std::initializer_list<float> values) {
+  return Tensor::FromValues<float>(Shape{static_cast<int64_t>(values.size())}, values);
+}
+
+// y = Relu(x) of two numbers.
+std::string ReluModel() {
+  return test::ModelMessage(
+      test::GraphMessage(
+          {.nodes = {test::NodeMessage({.op = "Relu", .inputs = {"x"}, .outputs = {"y"}})},
+           .inputs = {test::ValueMessage("x", DType::kFloat32, {2})},
+           .outputs = {test::ValueMessage("y", DType::kFloat32, {2})}}),
+      21);
+}
+
+class BackendCaseFolder : public ::testing::Test {
+ protected:
+  void Write(const std::string& path, const std::string& content) {
+    fs::create_directories(fs::path(folder_.path() + "/" + path).parent_path());
+    ASSERT_TRUE(WriteFileAtomic(folder_.path() + "/" + path, content).ok());
+  }
+  void WriteValue(const std::string& path, const Tensor& tensor) {
+    Write(path, WriteTensorProto(tensor, ""));
+  }
+  // A case that passes.
+  void WriteRelu(const std::string& name) {
+    Write(name + "/model.onnx", ReluModel());
+    WriteValue(name + "/test_data_set_0/input_0.pb", Floats({-1, 2}));
+    WriteValue(name + "/test_data_set_0/output_0.pb", Floats({0, 2}));
+  }
+  void Link(const std::string& target, const std::string& path) {
+    fs::create_directory_symlink(target, folder_.path() + "/" + path);
+  }
+
+  std::vector<BackendCase> Find(const std::string& below = "") {
+    Result<std::vector<BackendCase>> cases = FindBackendCases(folder_.path() + below);
+    EXPECT_TRUE(cases.ok()) << cases.status().ToString();
+    return cases.ok() ? std::move(cases).value() : std::vector<BackendCase>();
+  }
+  std::vector<std::string> Names(const std::string& below = "") {
+    std::vector<std::string> names;
+    for (const BackendCase& test : Find(below)) names.push_back(test.name);
+    return names;
+  }
+  CaseResult RunOnly(const std::string& name) {
+    for (const BackendCase& test : Find()) {
+      if (test.name == name) return RunBackendCase(test, RunInterpreted);
+    }
+    ADD_FAILURE() << "no case " << name;
+    return {};
+  }
+
+  test::TempFolder folder_;
+};
+
+TEST_F(BackendCaseFolder, TolerancesThatAreNoneFailTheirCaseAlone) {
+  WriteRelu("good");
+  const std::vector<std::pair<std::string, std::string>> texts = {
+      {"{bad", "malformed"},
+      {R"({"rtol": "much"})", "'rtol'"},
+      {R"({"atol": [1]})", "'atol'"},
+      {R"({"atol": -1})", "at least 0"}};
+  for (const auto& [text, reason] : texts) {
+    WriteRelu("bad");
+    Write("bad/data.json", text);
+    const CaseResult bad = RunOnly("bad");
+    EXPECT_EQ(bad.outcome, Outcome::kFailed) << text;
+    EXPECT_THAT(bad.reason, HasSubstr(reason));
+    EXPECT_THAT(bad.reason, HasSubstr("bad/data.json"));
+    EXPECT_EQ(bad.opset, 21);
+    EXPECT_EQ(RunOnly("good").outcome, Outcome::kPassed);
+  }
+}
+
+TEST_F(BackendCaseFolder, TolerancesOfTheCaseCount) {
+  WriteRelu("wide");
+  WriteValue("wide/test_data_set_0/output_0.pb", Floats({0.25f, 2}));
+  EXPECT_EQ(RunOnly("wide").outcome, Outcome::kFailed);
+  Write("wide/data.json", R"({"atol": 0.5, "rtol": 1})");
+  EXPECT_EQ(RunOnly("wide").outcome, Outcome::kPassed);
+}
+
+TEST_F(BackendCaseFolder, LinksLeadToEachFolderOnce) {
+  WriteRelu("cases/a");
+  WriteRelu("cases/b");
+  WriteRelu("beside/c");
+  Link("..", "cases/above");
+  Link(".", "cases/itself");
+  Link("a", "cases/again");
+  Link("../beside", "cases/beside");
+  Link("..", "cases/b/above");
+  EXPECT_THAT(Names("/cases"), ::testing::ElementsAre("a", "b", "beside/c"));
+  EXPECT_THAT(Names("/cases/"), ::testing::ElementsAre("a", "b", "beside/c"));
+  EXPECT_THAT(Names("/cases/a/"), ::testing::ElementsAre("a"));
+  EXPECT_EQ(Find("/cases/b").front().data_sets.size(), 1u);
+}
+
+}  // namespace
+}  // namespace kheya::conformance
