@@ -51,7 +51,8 @@ struct CaseResult {
 };
 
 // A case is skipped when its model has operators that FindUnsupported names, or when something in
-// it is refused by name (Unimplemented). Everything else that does not pass is a failure.
+// it is refused by name (Unimplemented). Everything else that does not pass is a failure, a model
+// that is no ONNX too.
 CaseResult RunBackendCase(const BackendCase& test, const RunGraph& run);
 
 // The outcomes of many cases.

@@ -105,6 +105,38 @@ TEST_F(BackendCaseFolder, TolerancesOfTheCaseCount) {
   EXPECT_EQ(RunOnly("wide").outcome, Outcome::kPassed);
 }
 
+TEST_F(BackendCaseFolder, AModelOfAnotherFormatFails) {
+  for (const std::string content : {"zzz", "GGUF....", "PK\x03\x04....", ""}) {
+    WriteRelu("other");
+    Write("other/model.onnx", content);
+    const CaseResult result = RunOnly("other");
+    EXPECT_EQ(result.outcome, Outcome::kFailed) << content;
+    EXPECT_EQ(result.reason,
+              Import(folder_.path() + "/other/model.onnx", ImportOptions()).status().message());
+  }
+}
+
+TEST_F(BackendCaseFolder, ASkipSaysWhatIsNotSupported) {
+  WriteRelu("unknown");
+  Write("unknown/model.onnx",
+        test::ModelMessage(
+            test::GraphMessage(
+                {.nodes = {test::NodeMessage({.op = "Nope", .inputs = {"x"}, .outputs = {"y"}})},
+                 .inputs = {test::ValueMessage("x", DType::kFloat32, {2})},
+                 .outputs = {test::ValueMessage("y", DType::kFloat32, {2})}}),
+            21));
+  const CaseResult unknown = RunOnly("unknown");
+  EXPECT_EQ(unknown.outcome, Outcome::kSkipped);
+  EXPECT_EQ(unknown.reason, "operator 'Nope' is not supported");
+  WriteRelu("refused");
+  const CaseResult refused = RunBackendCase(
+      Find().front(), [](const Graph&, std::span<const Value>) -> Result<std::vector<Value>> {
+        return UnimplementedError("node 'a' (Relu): found type int4, supported are: float32");
+      });
+  EXPECT_EQ(refused.outcome, Outcome::kSkipped);
+  EXPECT_EQ(refused.reason, "node 'a' (Relu): found type int4, supported are: float32");
+}
+
 TEST_F(BackendCaseFolder, LinksLeadToEachFolderOnce) {
   WriteRelu("cases/a");
   WriteRelu("cases/b");
