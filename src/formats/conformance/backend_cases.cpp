@@ -1,16 +1,20 @@
 #include "formats/conformance/backend_cases.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/string_util.h"
+#include "formats/conformance/randomness.h"
 #include "formats/onnx/value_file.h"
 #include "ops/infer.h"
-#include "ops/op.h"
 #include "ops/verify_model.h"
 
 namespace kheya::conformance {
 namespace {
+
+namespace fs = std::filesystem;
 
 // Of ONNX's own runner, unless the case's data.json says otherwise.
 struct Tolerances {
@@ -79,6 +83,30 @@ Result<std::vector<Value>> ReadValues(const std::string& prefix,
   return values;
 }
 
+// Values that the model has no output for: a file PREFIX_N.pb with N of `count` or more.
+Status RefuseExtraOutputs(const std::string& prefix, size_t count) {
+  const fs::path path(prefix);
+  const std::string start = path.filename().string() + "_";
+  std::error_code error;
+  fs::directory_iterator entry(path.parent_path(), error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (!name.starts_with(start) || !name.ends_with(".pb")) continue;
+    const std::string number = name.substr(start.size(), name.size() - start.size() - 3);
+    const Result<int64_t> index = ParseInt64(number);
+    if (!index.ok() || *index < static_cast<int64_t>(count)) continue;
+    return InvalidArgumentError("found '{}', but the model has {} output{}", name, count,
+                                count == 1 ? "" : "s");
+  }
+  return OkStatus();
+}
+
+Result<std::vector<Value>> ReadExpected(const std::string& prefix,
+                                        const std::vector<ValueType>& types) {
+  KHEYA_RETURN_IF_ERROR(RefuseExtraOutputs(prefix, types.size()));
+  return ReadValues(prefix, types);
+}
+
 // 0/n, 1/n, ..., as ONNX's runner feeds models without inputs of their own; unknown sizes are 1.
 Result<std::vector<Value>> CountingInputs(const std::vector<ValueType>& types) {
   std::vector<Value> values;
@@ -103,24 +131,24 @@ struct ModelTypes {
   std::vector<ValueType> outputs;
 };
 
-// Whether a model draws random numbers, and whether all of them by seeds of its own. The standard
-// leaves open which numbers a seed gives.
-enum class Randomness : uint8_t { kNone, kSeeded, kUnseeded };
-
 // A case and what its model declares.
 struct Prepared {
   const BackendCase& test;
   Graph& graph;
   Tolerances tolerances;
-  ModelTypes types;
-  Randomness randomness = Randomness::kNone;
+  std::vector<Randomness> randomness;  // of each output
+  ModelTypes types = {};
   bool exact = true;  // the numbers were those expected
+
+  Randomness MostRandom() const {
+    return randomness.empty() ? Randomness::kNone : *std::ranges::max_element(randomness);
+  }
 };
 
-Status CompareOutput(Prepared& prepared, const Value& found, const Value& expected) {
+Status CompareOutput(Prepared& prepared, size_t index, const Value& found, const Value& expected) {
   Status status =
       CompareValues(found, expected, prepared.tolerances.relative, prepared.tolerances.absolute);
-  if (status.ok() || prepared.randomness == Randomness::kNone) return status;
+  if (status.ok() || prepared.randomness[index] == Randomness::kNone) return status;
   prepared.exact = false;
   return CompareRandomValues(found, expected);
 }
@@ -128,14 +156,14 @@ Status CompareOutput(Prepared& prepared, const Value& found, const Value& expect
 Status CompareRun(Prepared& prepared, std::span<const Value> inputs,
                   const std::vector<Value>& expected, const RunGraph& run) {
   KHEYA_ASSIGN_OR_RETURN(const std::vector<Value> outputs, run(prepared.graph, inputs));
-  if (outputs.size() != expected.size()) {
+  if (outputs.size() != expected.size() || outputs.size() != prepared.randomness.size()) {
     return InvalidArgumentError("found {} outputs, expected {}", outputs.size(), expected.size());
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     KHEYA_RETURN_IF_ERROR(
-        CompareOutput(prepared, outputs[i], expected[i]).WithContext("output {}", i));
+        CompareOutput(prepared, i, outputs[i], expected[i]).WithContext("output {}", i));
   }
-  if (prepared.randomness == Randomness::kNone) return OkStatus();
+  if (prepared.MostRandom() == Randomness::kNone) return OkStatus();
   KHEYA_ASSIGN_OR_RETURN(const std::vector<Value> again, run(prepared.graph, inputs));
   for (size_t i = 0; i < outputs.size(); ++i) {
     KHEYA_RETURN_IF_ERROR(
@@ -149,7 +177,7 @@ Status RunDataSets(Prepared& prepared, const RunGraph& run) {
   if (!test.light_prefix.empty()) {
     KHEYA_ASSIGN_OR_RETURN(const std::vector<Value> inputs, CountingInputs(prepared.types.inputs));
     KHEYA_ASSIGN_OR_RETURN(const std::vector<Value> expected,
-                           ReadValues(test.light_prefix + "_output", prepared.types.outputs));
+                           ReadExpected(test.light_prefix + "_output", prepared.types.outputs));
     KHEYA_RETURN_IF_ERROR(InferTypes(prepared.graph));
     return CompareRun(prepared, inputs, expected, run);
   }
@@ -158,33 +186,12 @@ Status RunDataSets(Prepared& prepared, const RunGraph& run) {
     KHEYA_ASSIGN_OR_RETURN(const std::vector<Value> inputs,
                            ReadValues(data_set + "/input", prepared.types.inputs));
     KHEYA_ASSIGN_OR_RETURN(const std::vector<Value> expected,
-                           ReadValues(data_set + "/output", prepared.types.outputs));
+                           ReadExpected(data_set + "/output", prepared.types.outputs));
     DropContradicted(inputs, prepared.graph);
     KHEYA_RETURN_IF_ERROR(InferTypes(prepared.graph));
     KHEYA_RETURN_IF_ERROR(CompareRun(prepared, inputs, expected, run));
   }
   return OkStatus();
-}
-
-// Dropout draws nothing unless it is told that the model trains.
-bool IsInferenceDropout(const Node& node) {
-  return node.op == "Dropout" && (node.inputs.size() < 3 || !node.inputs[2].valid());
-}
-
-Randomness RandomnessOf(const Graph& graph) {
-  auto found = Randomness::kNone;
-  for (NodeId id : graph.NodeIds()) {
-    const Node& node = graph.node(id);
-    const OpDef* op = FindOp(node.domain, node.op);
-    if (op != nullptr && !op->deterministic && !IsInferenceDropout(node)) {
-      const bool seeded = node.FindAttribute("seed") != nullptr;
-      found = std::max(found, seeded ? Randomness::kSeeded : Randomness::kUnseeded);
-    }
-    for (const Graph* subgraph : graph.Subgraphs(id)) {
-      found = std::max(found, RandomnessOf(*subgraph));
-    }
-  }
-  return found;
 }
 
 // The model of a case, which must be ONNX: another format is a damaged case, not an unsupported
@@ -211,7 +218,8 @@ Status RunCase(const BackendCase& test, const RunGraph& run, CaseResult& result)
   KHEYA_ASSIGN_OR_RETURN(ImportedModel model, std::move(imported));
   const std::vector<UnsupportedNode> unsupported = FindUnsupported(model.graph);
   if (!unsupported.empty()) return UnimplementedError("{}", unsupported.front().reason);
-  Prepared prepared{test, model.graph, tolerances, {}, RandomnessOf(model.graph)};
+  KHEYA_ASSIGN_OR_RETURN(std::vector<Randomness> randomness, RandomnessOfOutputs(model.graph));
+  Prepared prepared{test, model.graph, tolerances, std::move(randomness)};
   // Before inference, which may know less about sequences and optionals than the file.
   for (ValueId input : model.graph.inputs()) {
     prepared.types.inputs.push_back(model.graph.value(input).type);
@@ -221,7 +229,7 @@ Status RunCase(const BackendCase& test, const RunGraph& run, CaseResult& result)
   }
   KHEYA_RETURN_IF_ERROR(VerifyModel(model.graph));
   KHEYA_RETURN_IF_ERROR(RunDataSets(prepared, run));
-  if (prepared.randomness == Randomness::kUnseeded || !prepared.exact) {
+  if (prepared.MostRandom() == Randomness::kUnseeded || !prepared.exact) {
     result.outcome = CaseResult::Outcome::kRandom;
   }
   return OkStatus();

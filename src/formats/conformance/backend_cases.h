@@ -41,9 +41,10 @@ using RunGraph =
     std::function<Result<std::vector<Value>>(const Graph& graph, std::span<const Value> inputs)>;
 
 struct CaseResult {
-  // kRandom: passed what can be said of a case with a random operator that has no seed, or whose
-  // seed gives other numbers than expected, which the standard leaves open: types and shapes,
-  // numbers in the range of those expected, and the same numbers when it is run again.
+  // kRandom: passed what can be said of a case with outputs that depend on a random operator that
+  // has no seed, or whose seed gives other numbers than expected, which the standard leaves open:
+  // types and shapes, numbers in the range of those expected, and the same numbers when it is run
+  // again. Its other outputs are those expected.
   enum class Outcome : uint8_t { kPassed, kFailed, kSkipped, kRandom };
   Outcome outcome = Outcome::kPassed;
   std::string reason;  // why it failed or was skipped

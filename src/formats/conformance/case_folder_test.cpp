@@ -137,6 +137,62 @@ TEST_F(BackendCaseFolder, ASkipSaysWhatIsNotSupported) {
   EXPECT_EQ(refused.reason, "node 'a' (Relu): found type int4, supported are: float32");
 }
 
+TEST_F(BackendCaseFolder, AnOutputThatTheModelLacksFails) {
+  WriteRelu("extra");
+  WriteValue("extra/test_data_set_0/output_1.pb", Floats({0, 2}));
+  CaseResult result = RunOnly("extra");
+  EXPECT_EQ(result.outcome, Outcome::kFailed);
+  EXPECT_THAT(result.reason, HasSubstr("'output_1.pb', but the model has 1 output"));
+  fs::remove(folder_.path() + "/extra/test_data_set_0/output_1.pb");
+  WriteValue("extra/test_data_set_0/output_7.pb", Floats({0, 2}));
+  result = RunOnly("extra");
+  EXPECT_EQ(result.outcome, Outcome::kFailed);
+  EXPECT_THAT(result.reason, HasSubstr("output_7.pb"));
+}
+
+// Outputs r = x + RandomUniformLike(x), y = Relu(x) and r2 = -r, which a subgraph makes; two
+// numbers each.
+std::string PartlyRandomModel() {
+  using test::NodeMessage;
+  const std::string branch =
+      test::GraphMessage({.nodes = {NodeMessage({.op = "Neg", .inputs = {"r"}, .outputs = {"n"}})},
+                          .outputs = {test::ValueMessage("n", DType::kFloat32, {2})}});
+  return test::ModelMessage(
+      test::GraphMessage(
+          {.nodes = {NodeMessage({.op = "Relu", .inputs = {"x"}, .outputs = {"y"}}),
+                     NodeMessage({.op = "RandomUniformLike", .inputs = {"x"}, .outputs = {"u"}}),
+                     NodeMessage({.op = "Add", .inputs = {"x", "u"}, .outputs = {"r"}}),
+                     NodeMessage({.op = "If",
+                                  .inputs = {"c"},
+                                  .outputs = {"r2"},
+                                  .attributes = {test::GraphAttribute("then_branch", branch),
+                                                 test::GraphAttribute("else_branch", branch)}})},
+           .inputs = {test::ValueMessage("x", DType::kFloat32, {2}),
+                      test::ValueMessage("c", DType::kBool, {})},
+           .outputs = {test::ValueMessage("r", DType::kFloat32, {2}),
+                       test::ValueMessage("y", DType::kFloat32, {2}),
+                       test::ValueMessage("r2", DType::kFloat32, {2})}}),
+      21);
+}
+
+TEST_F(BackendCaseFolder, OnlyOutputsThatDependOnRandomNumbersMayDiffer) {
+  const std::string data = "random/test_data_set_0/";
+  Write("random/model.onnx", PartlyRandomModel());
+  WriteValue(data + "input_0.pb", Floats({-1, 2}));
+  WriteValue(data + "input_1.pb", Tensor::Scalar(true));
+  WriteValue(data + "output_0.pb", Floats({-0.5f, 2.5f}));
+  WriteValue(data + "output_1.pb", Floats({0, 2}));
+  WriteValue(data + "output_2.pb", Floats({0.5f, -2.5f}));
+  EXPECT_EQ(RunOnly("random").outcome, Outcome::kRandom) << RunOnly("random").reason;
+  WriteValue(data + "output_1.pb", Floats({0.5f, 2}));  // in the range of what is found
+  const CaseResult wrong = RunOnly("random");
+  EXPECT_EQ(wrong.outcome, Outcome::kFailed);
+  EXPECT_EQ(wrong.reason, "output 1: element 0: found 0, expected 0.5");
+  WriteValue(data + "output_1.pb", Floats({0, 2}));
+  WriteValue(data + "output_2.pb", Floats({90, 91}));  // out of all ranges
+  EXPECT_THAT(RunOnly("random").reason, HasSubstr("output 2: found"));
+}
+
 TEST_F(BackendCaseFolder, LinksLeadToEachFolderOnce) {
   WriteRelu("cases/a");
   WriteRelu("cases/b");
