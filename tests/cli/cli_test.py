@@ -221,6 +221,28 @@ class Evaluate(Scratch):
         self.assertEqual((answer["count"], answer["accuracy"]), (5, 1.0))
 
 
+class Convert(Scratch):
+    def test_a_pipe_is_not_replaced(self):
+        pipe = self.tmp / "pipe"
+        os.mkfifo(pipe)
+        done = run("convert", FASHION, "-o", pipe, "--external-data")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertRegex(done.stderr, "^error: .*pipe': found a pipe, expected a regular file")
+        self.assertTrue(pipe.is_fifo())
+        self.assertFalse((self.tmp / "pipe.data").exists())
+
+    def test_a_link_stays_and_the_weights_lie_beside_the_model(self):
+        folder = self.tmp / "target"
+        folder.mkdir()
+        (self.tmp / "link.onnx").symlink_to("target/model.onnx")
+        for _ in range(2):  # first to what is not there, then over it
+            self.ok("convert", FASHION, "-o", self.tmp / "link.onnx", "--external-data")
+            self.assertTrue((self.tmp / "link.onnx").is_symlink())
+            self.assertEqual(sorted(p.name for p in folder.iterdir()),
+                             ["model.onnx", "model.onnx.data"])
+            self.ok("run", folder / "model.onnx", "--random", "1")
+
+
 class Conformance(Scratch):
     def write_case(self, name):
         data = self.tmp / "cases" / name / "test_data_set_0"
