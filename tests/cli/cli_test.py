@@ -154,6 +154,28 @@ class Inputs(Scratch):
         for one, other in zip(*answers):
             self.assertAlmostEqual(one, other, delta=1e-4)
 
+    def test_types_that_numpy_lacks(self):
+        given = {"int4": (22, [-8, 0, 7]), "float8e5m2": (19, [0.5, -57344.0, 1.0]),
+                 "float8e8m0": (24, [0.25, 1.0, 2.0]), "complex64": (14, [[1.0, 2.0], [0.5, -1.0]]),
+                 "string": (8, ["a", "b c"])}
+        for name, (dtype, values) in given.items():
+            with self.subTest(name):
+                model = self.tmp / f"{name}.onnx"
+                model.write_bytes(files.onnx_model("Identity", ["x"], "y", [len(values)],
+                                                   dtype=dtype, opset=25))
+                folder = self.tmp / f"of_{name}"
+                text = self.ok("run", model, "--input", json.dumps(values), "--json",
+                               "--output-dir", folder)
+                output = json.loads(text)["outputs"]["y"]
+                self.assertEqual((output["dtype"], output["data"]), (name, values))
+                written = list(folder.iterdir())
+                self.assertEqual(len(written), 1)
+                again = self.ok("run", model, "--input", f"@{written[0]}", "--json")
+                self.assertEqual(again, text)
+                once = self.ok("run", model, "--random", "1")
+                self.assertEqual(once, self.ok("run", model, "--random", "1"))
+                self.ok("bench", model, "--iterations", "1")
+
     def test_random_inputs_repeat(self):
         once = self.ok("run", FASHION, "--random", "7", "--json")
         self.assertEqual(once, self.ok("run", FASHION, "--random", "7", "--json"))
