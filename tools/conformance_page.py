@@ -19,7 +19,7 @@ Made by `tools/generate` from `kheya conformance`; do not edit.
 The ONNX project's test cases: models with inputs and the outputs expected of them. Every case counts:
 there is no list of cases that may fail. *Skipped* cases have an operator or a type that is refused by
 name. *Random* ones draw numbers that the standard leaves open: types, shapes, ranges and that a run
-can be repeated are checked.
+can be repeated are checked of the outputs that depend on them; their other outputs must be right.
 
 ```bash
 kheya conformance FOLDER [--json]

@@ -1,6 +1,9 @@
 #include "app/random_inputs.h"
 
+#include <cmath>
+
 #include "base/random.h"
+#include "tensor/small_types.h"
 
 namespace kheya {
 namespace {
@@ -50,7 +53,39 @@ void FillFloats(Random& random, std::span<T> out) {
   for (T& value : out) value = static_cast<T>(random.Uniform(-1.0f, 1.0f));
 }
 
+void FillSmall(Random& random, MutableTensorView view) {
+  for (int64_t i = 0; i < view.shape.num_elements(); ++i) {
+    uint8_t code = 0;
+    if (IsSmallInteger(view.dtype)) {
+      code = IntegerToSmall(view.dtype, static_cast<int64_t>(random.UniformInt(2)));
+    } else {
+      const float number = random.Uniform(-1.0f, 1.0f);
+      const bool positive = view.dtype == DType::kFloat8E8M0;
+      code = DoubleToSmall(view.dtype, positive ? std::abs(number) : number, SmallOptions());
+    }
+    SetCode(view.dtype, view.data, i, code);
+  }
+}
+
+void FillStrings(Random& random, std::span<std::string> out) {
+  constexpr int kMostLetters = 8;
+  for (std::string& text : out) {
+    text.resize(1 + random.UniformInt(kMostLetters));
+    for (char& letter : text) letter = static_cast<char>('a' + random.UniformInt(26));
+  }
+}
+
+// As many numbers as there are parts of complex ones.
+template <typename T>
+std::span<T> Parts(MutableTensorView view) {
+  return {static_cast<T*>(view.data), static_cast<size_t>(2 * view.shape.num_elements())};
+}
+
 Status Fill(Random& random, MutableTensorView view) {
+  if (IsSmall(view.dtype)) {
+    FillSmall(random, view);
+    return OkStatus();
+  }
   switch (view.dtype) {
     case DType::kFloat32:
       FillFloats(random, view.as<float>());
@@ -91,6 +126,15 @@ Status Fill(Random& random, MutableTensorView view) {
     case DType::kBool:
       FillIntegers(random, view.as<bool>());
       return OkStatus();
+    case DType::kComplex64:
+      FillFloats(random, Parts<float>(view));
+      return OkStatus();
+    case DType::kComplex128:
+      FillFloats(random, Parts<double>(view));
+      return OkStatus();
+    case DType::kString:
+      FillStrings(random, view.as<std::string>());
+      return OkStatus();
     default:
       return UnimplementedError("random values of type {} are not supported",
                                 DTypeName(view.dtype));
@@ -129,7 +173,7 @@ Result<std::vector<Value>> RandomInputs(const std::vector<TensorInfo>& infos,
   Random random(seed);
   std::vector<Value> values;
   for (const TensorInfo& info : infos) {
-    KHEYA_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Allocate(info.type.dtype, shapes.at(info.name)));
+    KHEYA_ASSIGN_OR_RETURN(Tensor tensor, Tensor::Zeros(info.type.dtype, shapes.at(info.name)));
     Status status = Fill(random, tensor.mutable_view());
     if (!status.ok()) return std::move(status).WithContext("input '{}'", info.name);
     values.emplace_back(std::move(tensor));

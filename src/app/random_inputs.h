@@ -18,8 +18,8 @@ Result<std::map<std::string, Shape>> ChooseShapes(const std::vector<TensorInfo>&
                                                   const std::map<std::string, Shape>& shapes,
                                                   int64_t batch);
 
-// Floats uniform in [-1, 1), integers 0 or 1, bools either; the same for the same seed everywhere.
-// Unimplemented for other types.
+// Floats and the parts of complex numbers uniform in [-1, 1), of float8e8m0 their magnitudes;
+// integers 0 or 1, bools either, strings of 1 to 8 letters; the same for the same seed everywhere.
 Result<std::vector<Value>> RandomInputs(const std::vector<TensorInfo>& infos,
                                         const std::map<std::string, Shape>& shapes, uint64_t seed);
 

@@ -64,6 +64,15 @@ Status ErrnoStatus(int error, const char* action, const std::string& path) {
                                            std::generic_category().message(error)));
 }
 
+// What a file that is not a regular one is.
+const char* KindOf(mode_t mode) {
+  return S_ISDIR(mode) ? "folder" : S_ISFIFO(mode) ? "pipe" : S_ISSOCK(mode) ? "socket" : "device";
+}
+
+Status NotRegular(const std::string& path, mode_t mode) {
+  return InvalidArgumentError("file '{}': found a {}, expected a regular file", path, KindOf(mode));
+}
+
 struct OpenedFile {
   FileDescriptor fd;
   uint64_t size = 0;
@@ -77,10 +86,7 @@ Result<OpenedFile> OpenRegular(const std::string& path, uint64_t max_bytes) {
   if (fd.get() < 0) return ErrnoStatus(errno, "open", path);
   struct stat info;
   if (fstat(fd.get(), &info) != 0) return ErrnoStatus(errno, "look at", path);
-  if (!S_ISREG(info.st_mode)) {
-    return InvalidArgumentError("file '{}': found a {}, expected a regular file", path,
-                                S_ISDIR(info.st_mode) ? "folder" : "device or pipe");
-  }
+  if (!S_ISREG(info.st_mode)) return NotRegular(path, info.st_mode);
   const auto size = static_cast<uint64_t>(info.st_size);
   if (size > max_bytes) {
     return ResourceExhaustedError("file '{}': found {} bytes, expected at most {}", path, size,
@@ -215,16 +221,34 @@ Status WriteFileAtomic(const std::string& path, std::string_view content) {
   return WriteFileAtomic(path, std::span(&content, 1));
 }
 
-Status WriteFileAtomic(const std::string& path, std::span<const std::string_view> pieces) {
+Result<std::string> ResolveOutput(const std::string& path) {
   if (path.find('\0') != path.npos) return InvalidArgumentError("file name with a zero byte");
-  const std::string temporary = TemporaryName(path);
+  struct stat info;
+  if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+    return NotRegular(path, info.st_mode);
+  }
+  constexpr int kMostLinks = 40;  // as many as Linux follows
+  fs::path at = path;
+  for (int links = 0; links <= kMostLinks; ++links) {
+    if (lstat(at.c_str(), &info) != 0 || !S_ISLNK(info.st_mode)) return at.string();
+    std::error_code error;
+    const fs::path target = fs::read_symlink(at, error);
+    if (error) return ErrnoStatus(error.value(), "follow", path);
+    at = at.parent_path() / target;
+  }
+  return ErrnoStatus(ELOOP, "follow", path);
+}
+
+Status WriteFileAtomic(const std::string& path, std::span<const std::string_view> pieces) {
+  KHEYA_ASSIGN_OR_RETURN(const std::string target, ResolveOutput(path));
+  const std::string temporary = TemporaryName(target);
   FileDescriptor fd(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (fd.get() < 0) return ErrnoStatus(errno, "create", temporary);
-  if (Status status = WriteAndSync(fd, pieces, temporary, path); !status.ok()) {
+  if (Status status = WriteAndSync(fd, pieces, temporary, target); !status.ok()) {
     unlink(temporary.c_str());
     return status;
   }
-  FileDescriptor folder(open(FolderOf(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  FileDescriptor folder(open(FolderOf(target).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (folder.get() >= 0) fsync(folder.get());
   return OkStatus();
 }

@@ -47,8 +47,12 @@ class MappedFile {
 // The whole file, at most `max_bytes`.
 Result<std::string> ReadFile(const std::string& path, uint64_t max_bytes = uint64_t{1} << 30);
 
-// Writes a temporary file beside `path`, syncs it and renames it: readers see the old content or
-// the new, never a part. The temporary file is removed on failure.
+// Where a file that is written to `path` goes: links are followed, the last of them also to what is
+// not there yet. InvalidArgument for a folder, a device, a pipe or a socket.
+Result<std::string> ResolveOutput(const std::string& path);
+
+// Writes a temporary file beside ResolveOutput(path), syncs it and renames it: readers see the old
+// content or the new, never a part. The temporary file is removed on failure.
 Status WriteFileAtomic(const std::string& path, std::string_view content);
 // The same for content in pieces, one after the other.
 Status WriteFileAtomic(const std::string& path, std::span<const std::string_view> pieces);

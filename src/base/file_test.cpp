@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -135,6 +137,53 @@ TEST_F(FileTest, AWriteThatRunsOutOfRoomIsCleanedUp) {
   EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
   EXPECT_EQ(*ReadFile(Path("a")), "old");
   EXPECT_EQ(Count(), 1u);
+}
+
+TEST_F(FileTest, WritesToWhatALinkLeadsTo) {
+  fs::create_directory(Path("sub"));
+  Write("sub/a", "old");
+  ASSERT_EQ(chmod(Path("sub/a").c_str(), 0640), 0);
+  fs::create_symlink("sub/a", Path("link"));
+  fs::create_symlink(Path("link"), Path("sub/second"));
+  ASSERT_TRUE(WriteFileAtomic(Path("sub/second"), "new").ok());
+  EXPECT_EQ(*ReadFile(Path("sub/a")), "new");
+  EXPECT_TRUE(fs::is_symlink(Path("link")));
+  EXPECT_TRUE(fs::is_symlink(Path("sub/second")));
+  struct stat info;
+  ASSERT_EQ(stat(Path("sub/a").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0640u);
+  fs::create_symlink("sub/later", Path("early"));
+  ASSERT_TRUE(WriteFileAtomic(Path("early"), "new").ok());
+  EXPECT_EQ(*ReadFile(Path("sub/later")), "new");
+  EXPECT_TRUE(fs::is_symlink(Path("early")));
+  fs::create_symlink("loop", Path("loop"));
+  EXPECT_EQ(WriteFileAtomic(Path("loop"), "new").code(), StatusCode::kInvalidArgument);
+  EXPECT_TRUE(fs::is_symlink(Path("loop")));
+}
+
+TEST_F(FileTest, DoesNotReplaceWhatIsNotARegularFile) {
+  ASSERT_EQ(mkfifo(Path("pipe").c_str(), 0600), 0);
+  fs::create_symlink("pipe", Path("link"));
+  const int end = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ASSERT_GE(end, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  ASSERT_LT(Path("socket").size(), sizeof(address.sun_path));
+  Path("socket").copy(address.sun_path, sizeof(address.sun_path) - 1);
+  ASSERT_EQ(bind(end, reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  close(end);
+  const std::pair<const char*, const char*> files[] = {
+      {"pipe", "pipe"}, {"link", "pipe"}, {"socket", "socket"}, {"", "folder"}};
+  for (const auto& [name, kind] : files) {
+    const Status status = WriteFileAtomic(Path(name), "new");
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << name;
+    EXPECT_EQ(status.message(),
+              fmt::format("file '{}': found a {}, expected a regular file", Path(name), kind));
+  }
+  EXPECT_TRUE(fs::is_fifo(Path("pipe")));
+  EXPECT_TRUE(fs::is_symlink(Path("link")));
+  EXPECT_TRUE(fs::is_socket(Path("socket")));
+  EXPECT_EQ(Count(), 3u);
 }
 
 TEST_F(FileTest, PathsStayInsideTheirFolder) {

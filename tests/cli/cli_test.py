@@ -154,6 +154,28 @@ class Inputs(Scratch):
         for one, other in zip(*answers):
             self.assertAlmostEqual(one, other, delta=1e-4)
 
+    def test_types_that_numpy_lacks(self):
+        given = {"int4": (22, [-8, 0, 7]), "float8e5m2": (19, [0.5, -57344.0, 1.0]),
+                 "float8e8m0": (24, [0.25, 1.0, 2.0]), "complex64": (14, [[1.0, 2.0], [0.5, -1.0]]),
+                 "string": (8, ["a", "b c"])}
+        for name, (dtype, values) in given.items():
+            with self.subTest(name):
+                model = self.tmp / f"{name}.onnx"
+                model.write_bytes(files.onnx_model("Identity", ["x"], "y", [len(values)],
+                                                   dtype=dtype, opset=25))
+                folder = self.tmp / f"of_{name}"
+                text = self.ok("run", model, "--input", json.dumps(values), "--json",
+                               "--output-dir", folder)
+                output = json.loads(text)["outputs"]["y"]
+                self.assertEqual((output["dtype"], output["data"]), (name, values))
+                written = list(folder.iterdir())
+                self.assertEqual(len(written), 1)
+                again = self.ok("run", model, "--input", f"@{written[0]}", "--json")
+                self.assertEqual(again, text)
+                once = self.ok("run", model, "--random", "1")
+                self.assertEqual(once, self.ok("run", model, "--random", "1"))
+                self.ok("bench", model, "--iterations", "1")
+
     def test_random_inputs_repeat(self):
         once = self.ok("run", FASHION, "--random", "7", "--json")
         self.assertEqual(once, self.ok("run", FASHION, "--random", "7", "--json"))
@@ -219,6 +241,50 @@ class Evaluate(Scratch):
         answer = json.loads(self.ok("evaluate", model, "--data", data, "--size", "1x2", "--color",
                                     "GRAY", "--labels", self.tmp / "ab.txt", "--json"))
         self.assertEqual((answer["count"], answer["accuracy"]), (5, 1.0))
+
+
+class Convert(Scratch):
+    def test_a_pipe_is_not_replaced(self):
+        pipe = self.tmp / "pipe"
+        os.mkfifo(pipe)
+        done = run("convert", FASHION, "-o", pipe, "--external-data")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertRegex(done.stderr, "^error: .*pipe': found a pipe, expected a regular file")
+        self.assertTrue(pipe.is_fifo())
+        self.assertFalse((self.tmp / "pipe.data").exists())
+
+    def test_a_link_stays_and_the_weights_lie_beside_the_model(self):
+        folder = self.tmp / "target"
+        folder.mkdir()
+        (self.tmp / "link.onnx").symlink_to("target/model.onnx")
+        for _ in range(2):  # first to what is not there, then over it
+            self.ok("convert", FASHION, "-o", self.tmp / "link.onnx", "--external-data")
+            self.assertTrue((self.tmp / "link.onnx").is_symlink())
+            self.assertEqual(sorted(p.name for p in folder.iterdir()),
+                             ["model.onnx", "model.onnx.data"])
+            self.ok("run", folder / "model.onnx", "--random", "1")
+
+
+class Conformance(Scratch):
+    def write_case(self, name):
+        data = self.tmp / "cases" / name / "test_data_set_0"
+        data.mkdir(parents=True)
+        (data.parent / "model.onnx").write_bytes(files.onnx_model("Relu", ["x"], "y", [2]))
+        (data / "input_0.pb").write_bytes(files.tensor_proto([2], [-1.0, 2.0]))
+        (data / "output_0.pb").write_bytes(files.tensor_proto([2], [0.0, 2.0]))
+        return data.parent
+
+    def test_a_damaged_case_fails_alone(self):
+        self.write_case("good")
+        (self.write_case("bad") / "data.json").write_text("{bad")
+        done = run("conformance", self.tmp / "cases", "--json")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        answer = json.loads(done.stdout)
+        self.assertEqual((answer["passed"], answer["failed"], answer["skipped"]), (1, 1, 0))
+        self.assertEqual([f["case"] for f in answer["failures"]], ["bad"])
+        self.assertRegex(answer["failures"][0]["reason"], "data.json.*malformed")
+        text = self.ok("conformance", self.tmp / "cases", "--filter", "good")
+        self.assertEqual(text, "1 passed, 0 failed, 0 skipped\n")
 
 
 class Terminal(Scratch):

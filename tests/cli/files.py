@@ -22,20 +22,20 @@ def _field(number, value):
     return _varint(number << 3 | 2) + _varint(len(data)) + data
 
 
-def _value_info(name, dims):
+def _value_info(name, dims, dtype):
     shape = b"".join(_field(1, _field(1, d) if isinstance(d, int) else _field(2, d)) for d in dims)
-    return _field(1, name) + _field(2, _field(1, _field(1, 1) + _field(2, shape)))
+    return _field(1, name) + _field(2, _field(1, _field(1, dtype) + _field(2, shape)))
 
 
-def onnx_model(op, inputs, output, dims, output_dims=None):
-    """An ONNX file with one node `op` named "the_node": float inputs and output of `dims`, or of
-    its own `output_dims`."""
+def onnx_model(op, inputs, output, dims, output_dims=None, dtype=1, opset=13):
+    """An ONNX file with one node `op` named "the_node": inputs and output of type `dtype` (1 is
+    float32) and of `dims`, the output of its own `output_dims` if given."""
     node = b"".join(_field(1, name) for name in inputs)
     node += _field(2, output) + _field(3, "the_node") + _field(4, op)
     graph = _field(1, node) + _field(2, "g")
-    graph += b"".join(_field(11, _value_info(name, dims)) for name in inputs)
-    graph += _field(12, _value_info(output, output_dims or dims))
-    return _field(1, 8) + _field(7, graph) + _field(8, _field(1, "") + _field(2, 13))
+    graph += b"".join(_field(11, _value_info(name, dims, dtype)) for name in inputs)
+    graph += _field(12, _value_info(output, output_dims or dims, dtype))
+    return _field(1, 8) + _field(7, graph) + _field(8, _field(1, "") + _field(2, opset))
 
 
 def tensor_proto(dims, values):

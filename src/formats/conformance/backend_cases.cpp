@@ -5,9 +5,10 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/string_util.h"
+#include "formats/conformance/randomness.h"
 #include "formats/onnx/value_file.h"
 #include "ops/infer.h"
-#include "ops/op.h"
 #include "ops/verify_model.h"
 
 namespace kheya::conformance {
@@ -15,31 +16,37 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// How deep cases may lie below the folder that is searched.
-constexpr int kMaxDepth = 6;
+// Of ONNX's own runner, unless the case's data.json says otherwise.
+struct Tolerances {
+  double relative = 1e-3;
+  double absolute = 1e-7;
+};
 
-std::vector<std::string> SortedFolders(const fs::path& folder) {
-  std::vector<std::string> found;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    if (entry.is_directory(error)) found.push_back(entry.path().string());
+Status ReadTolerance(const Json& json, std::string_view key, double* tolerance) {
+  const Json* found = json.Find(key);
+  if (found == nullptr) return OkStatus();
+  Result<double> number = found->GetDouble();
+  if (!number.ok()) return std::move(number).status().WithContext("'{}'", key);
+  if (!(*number >= 0)) {
+    return InvalidArgumentError("'{}': found {}, expected a number of at least 0", key, *number);
   }
-  std::sort(found.begin(), found.end());
-  return found;
+  *tolerance = *number;
+  return OkStatus();
 }
 
-Status ReadTolerances(const std::string& folder, BackendCase& test) {
-  const std::string path = folder + "/data.json";
-  if (!FileExists(path)) return OkStatus();
-  KHEYA_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+Result<Tolerances> ParseTolerances(const std::string& text) {
   KHEYA_ASSIGN_OR_RETURN(const Json json, Json::Parse(text));
-  if (const Json* rtol = json.Find("rtol")) {
-    KHEYA_ASSIGN_OR_RETURN(test.relative_tolerance, rtol->GetDouble());
-  }
-  if (const Json* atol = json.Find("atol")) {
-    KHEYA_ASSIGN_OR_RETURN(test.absolute_tolerance, atol->GetDouble());
-  }
-  return OkStatus();
+  if (!json.is_object()) return InvalidArgumentError("found no object");
+  Tolerances tolerances;
+  KHEYA_RETURN_IF_ERROR(ReadTolerance(json, "rtol", &tolerances.relative));
+  KHEYA_RETURN_IF_ERROR(ReadTolerance(json, "atol", &tolerances.absolute));
+  return tolerances;
+}
+
+Result<Tolerances> ReadTolerances(const BackendCase& test) {
+  if (!FileExists(test.settings_path)) return Tolerances();
+  KHEYA_ASSIGN_OR_RETURN(const std::string text, ReadFile(test.settings_path));
+  return ParseTolerances(text).WithContext("file '{}'", test.settings_path);
 }
 
 // The data of ONNX before 1.13 hold bfloat16 as uint16.
@@ -76,6 +83,30 @@ Result<std::vector<Value>> ReadValues(const std::string& prefix,
   return values;
 }
 
+// Values that the model has no output for: a file PREFIX_N.pb with N of `count` or more.
+Status RefuseExtraOutputs(const std::string& prefix, size_t count) {
+  const fs::path path(prefix);
+  const std::string start = path.filename().string() + "_";
+  std::error_code error;
+  fs::directory_iterator entry(path.parent_path(), error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (!name.starts_with(start) || !name.ends_with(".pb")) continue;
+    const std::string number = name.substr(start.size(), name.size() - start.size() - 3);
+    const Result<int64_t> index = ParseInt64(number);
+    if (!index.ok() || *index < static_cast<int64_t>(count)) continue;
+    return InvalidArgumentError("found '{}', but the model has {} output{}", name, count,
+                                count == 1 ? "" : "s");
+  }
+  return OkStatus();
+}
+
+Result<std::vector<Value>> ReadExpected(const std::string& prefix,
+                                        const std::vector<ValueType>& types) {
+  KHEYA_RETURN_IF_ERROR(RefuseExtraOutputs(prefix, types.size()));
+  return ReadValues(prefix, types);
+}
+
 // 0/n, 1/n, ..., as ONNX's runner feeds models without inputs of their own; unknown sizes are 1.
 Result<std::vector<Value>> CountingInputs(const std::vector<ValueType>& types) {
   std::vector<Value> values;
@@ -100,23 +131,24 @@ struct ModelTypes {
   std::vector<ValueType> outputs;
 };
 
-// Whether a model draws random numbers, and whether all of them by seeds of its own. The standard
-// leaves open which numbers a seed gives.
-enum class Randomness : uint8_t { kNone, kSeeded, kUnseeded };
-
 // A case and what its model declares.
 struct Prepared {
   const BackendCase& test;
   Graph& graph;
-  ModelTypes types;
-  Randomness randomness = Randomness::kNone;
+  Tolerances tolerances;
+  std::vector<Randomness> randomness;  // of each output
+  ModelTypes types = {};
   bool exact = true;  // the numbers were those expected
+
+  Randomness MostRandom() const {
+    return randomness.empty() ? Randomness::kNone : *std::ranges::max_element(randomness);
+  }
 };
 
-Status CompareOutput(Prepared& prepared, const Value& found, const Value& expected) {
-  Status status = CompareValues(found, expected, prepared.test.relative_tolerance,
-                                prepared.test.absolute_tolerance);
-  if (status.ok() || prepared.randomness == Randomness::kNone) return status;
+Status CompareOutput(Prepared& prepared, size_t index, const Value& found, const Value& expected) {
+  Status status =
+      CompareValues(found, expected, prepared.tolerances.relative, prepared.tolerances.absolute);
+  if (status.ok() || prepared.randomness[index] == Randomness::kNone) return status;
   prepared.exact = false;
   return CompareRandomValues(found, expected);
 }
@@ -124,14 +156,14 @@ Status CompareOutput(Prepared& prepared, const Value& found, const Value& expect
 Status CompareRun(Prepared& prepared, std::span<const Value> inputs,
                   const std::vector<Value>& expected, const RunGraph& run) {
   KHEYA_ASSIGN_OR_RETURN(const std::vector<Value> outputs, run(prepared.graph, inputs));
-  if (outputs.size() != expected.size()) {
+  if (outputs.size() != expected.size() || outputs.size() != prepared.randomness.size()) {
     return InvalidArgumentError("found {} outputs, expected {}", outputs.size(), expected.size());
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     KHEYA_RETURN_IF_ERROR(
-        CompareOutput(prepared, outputs[i], expected[i]).WithContext("output {}", i));
+        CompareOutput(prepared, i, outputs[i], expected[i]).WithContext("output {}", i));
   }
-  if (prepared.randomness == Randomness::kNone) return OkStatus();
+  if (prepared.MostRandom() == Randomness::kNone) return OkStatus();
   KHEYA_ASSIGN_OR_RETURN(const std::vector<Value> again, run(prepared.graph, inputs));
   for (size_t i = 0; i < outputs.size(); ++i) {
     KHEYA_RETURN_IF_ERROR(
@@ -145,7 +177,7 @@ Status RunDataSets(Prepared& prepared, const RunGraph& run) {
   if (!test.light_prefix.empty()) {
     KHEYA_ASSIGN_OR_RETURN(const std::vector<Value> inputs, CountingInputs(prepared.types.inputs));
     KHEYA_ASSIGN_OR_RETURN(const std::vector<Value> expected,
-                           ReadValues(test.light_prefix + "_output", prepared.types.outputs));
+                           ReadExpected(test.light_prefix + "_output", prepared.types.outputs));
     KHEYA_RETURN_IF_ERROR(InferTypes(prepared.graph));
     return CompareRun(prepared, inputs, expected, run);
   }
@@ -154,7 +186,7 @@ Status RunDataSets(Prepared& prepared, const RunGraph& run) {
     KHEYA_ASSIGN_OR_RETURN(const std::vector<Value> inputs,
                            ReadValues(data_set + "/input", prepared.types.inputs));
     KHEYA_ASSIGN_OR_RETURN(const std::vector<Value> expected,
-                           ReadValues(data_set + "/output", prepared.types.outputs));
+                           ReadExpected(data_set + "/output", prepared.types.outputs));
     DropContradicted(inputs, prepared.graph);
     KHEYA_RETURN_IF_ERROR(InferTypes(prepared.graph));
     KHEYA_RETURN_IF_ERROR(CompareRun(prepared, inputs, expected, run));
@@ -162,31 +194,14 @@ Status RunDataSets(Prepared& prepared, const RunGraph& run) {
   return OkStatus();
 }
 
-// Dropout draws nothing unless it is told that the model trains.
-bool IsInferenceDropout(const Node& node) {
-  return node.op == "Dropout" && (node.inputs.size() < 3 || !node.inputs[2].valid());
-}
-
-Randomness RandomnessOf(const Graph& graph) {
-  auto found = Randomness::kNone;
-  for (NodeId id : graph.NodeIds()) {
-    const Node& node = graph.node(id);
-    const OpDef* op = FindOp(node.domain, node.op);
-    if (op != nullptr && !op->deterministic && !IsInferenceDropout(node)) {
-      const bool seeded = node.FindAttribute("seed") != nullptr;
-      found = std::max(found, seeded ? Randomness::kSeeded : Randomness::kUnseeded);
-    }
-    for (const Graph* subgraph : graph.Subgraphs(id)) {
-      found = std::max(found, RandomnessOf(*subgraph));
-    }
-  }
-  return found;
-}
-
-// The message without its contexts.
-std::string LastPart(const std::string& message) {
-  const size_t at = message.rfind(": ");
-  return at == message.npos ? message : message.substr(at + 2);
+// The model of a case, which must be ONNX: another format is a damaged case, not an unsupported
+// one.
+Result<ImportedModel> ImportCase(const std::string& path) {
+  KHEYA_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(path));
+  const bool is_onnx = SniffFormat(file.bytes()) == "ONNX";
+  Result<ImportedModel> model = Import(path, ImportOptions());
+  if (model.ok() || is_onnx) return model;
+  return Status(StatusCode::kInvalidArgument, model.status().message());
 }
 
 int64_t OpsetOf(const Graph& graph) {
@@ -197,11 +212,14 @@ int64_t OpsetOf(const Graph& graph) {
 }
 
 Status RunCase(const BackendCase& test, const RunGraph& run, CaseResult& result) {
-  KHEYA_ASSIGN_OR_RETURN(ImportedModel model, Import(test.model_path, ImportOptions()));
-  result.opset = OpsetOf(model.graph);
+  Result<ImportedModel> imported = ImportCase(test.model_path);
+  if (imported.ok()) result.opset = OpsetOf(imported->graph);
+  KHEYA_ASSIGN_OR_RETURN(const Tolerances tolerances, ReadTolerances(test));
+  KHEYA_ASSIGN_OR_RETURN(ImportedModel model, std::move(imported));
   const std::vector<UnsupportedNode> unsupported = FindUnsupported(model.graph);
   if (!unsupported.empty()) return UnimplementedError("{}", unsupported.front().reason);
-  Prepared prepared{test, model.graph, {}, RandomnessOf(model.graph)};
+  KHEYA_ASSIGN_OR_RETURN(std::vector<Randomness> randomness, RandomnessOfOutputs(model.graph));
+  Prepared prepared{test, model.graph, tolerances, std::move(randomness)};
   // Before inference, which may know less about sequences and optionals than the file.
   for (ValueId input : model.graph.inputs()) {
     prepared.types.inputs.push_back(model.graph.value(input).type);
@@ -211,65 +229,13 @@ Status RunCase(const BackendCase& test, const RunGraph& run, CaseResult& result)
   }
   KHEYA_RETURN_IF_ERROR(VerifyModel(model.graph));
   KHEYA_RETURN_IF_ERROR(RunDataSets(prepared, run));
-  if (prepared.randomness == Randomness::kUnseeded || !prepared.exact) {
+  if (prepared.MostRandom() == Randomness::kUnseeded || !prepared.exact) {
     result.outcome = CaseResult::Outcome::kRandom;
   }
   return OkStatus();
 }
 
-Status AddCase(const fs::path& model, const std::string& name, std::vector<BackendCase>& cases) {
-  BackendCase test;
-  test.name = name;
-  test.model_path = model.string();
-  if (model.filename() == "model.onnx") {
-    const std::string folder = model.parent_path().string();
-    KHEYA_RETURN_IF_ERROR(ReadTolerances(folder, test).WithContext("case '{}'", name));
-    test.data_sets = SortedFolders(folder);
-  } else {
-    test.light_prefix = (model.parent_path() / model.stem()).string();
-    if (!FileExists(test.light_prefix + "_output_0.pb")) return OkStatus();
-  }
-  cases.push_back(std::move(test));
-  return OkStatus();
-}
-
-Status FindBelow(const fs::path& folder, const std::string& prefix, int depth,
-                 std::vector<BackendCase>& cases) {
-  if (FileExists((folder / "model.onnx").string())) {
-    const std::string own = folder.filename().string();
-    return AddCase(folder / "model.onnx", prefix.empty() ? own : prefix, cases);
-  }
-  std::vector<fs::path> entries;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    entries.push_back(entry.path());
-  }
-  std::sort(entries.begin(), entries.end());
-  const std::string start = prefix.empty() ? "" : prefix + "/";
-  for (const fs::path& path : entries) {
-    if (path.extension() == ".onnx") {
-      KHEYA_RETURN_IF_ERROR(AddCase(path, start + path.stem().string(), cases));
-    } else if (depth < kMaxDepth && fs::is_directory(path, error)) {
-      KHEYA_RETURN_IF_ERROR(FindBelow(path, start + path.filename().string(), depth + 1, cases));
-    }
-  }
-  return OkStatus();
-}
-
 }  // namespace
-
-Result<std::vector<BackendCase>> FindBackendCases(const std::string& folder) {
-  if (!IsDirectory(folder)) return NotFoundError("folder '{}' is not there", folder);
-  std::vector<BackendCase> cases;
-  KHEYA_RETURN_IF_ERROR(FindBelow(fs::path(folder).lexically_normal(), "", 0, cases));
-  if (cases.empty()) {
-    return NotFoundError(
-        "found no cases in folder '{}', expected folders with a model.onnx and "
-        "data sets",
-        folder);
-  }
-  return cases;
-}
 
 CaseResult RunBackendCase(const BackendCase& test, const RunGraph& run) {
   CaseResult result;
@@ -277,7 +243,7 @@ CaseResult RunBackendCase(const BackendCase& test, const RunGraph& run) {
   if (status.ok()) return result;
   const bool skipped = status.code() == StatusCode::kUnimplemented;
   result.outcome = skipped ? CaseResult::Outcome::kSkipped : CaseResult::Outcome::kFailed;
-  result.reason = skipped ? LastPart(status.message()) : status.message();
+  result.reason = status.message();
   return result;
 }
 

@@ -27,14 +27,13 @@ struct BackendCase {
   std::vector<std::string> data_sets;  // folders of input_0.pb, output_0.pb, ...
   // Of light cases instead: outputs are PREFIX_output_0.pb, ...; inputs count up from 0 to 1.
   std::string light_prefix;
-  // Of ONNX's own runner, unless the case's data.json says otherwise.
-  double relative_tolerance = 1e-3;
-  double absolute_tolerance = 1e-7;
+  std::string settings_path;  // data.json, which may say "rtol" and "atol"; may not be there
 };
 
 // Every folder with a model.onnx below `folder` or `folder` itself, and every NAME.onnx beside a
-// NAME_output_0.pb, whose weights are generated (onnx/backend/test/data/light); by name. NotFound
-// when there is no such folder, or none in it.
+// NAME_output_0.pb, whose weights are generated (onnx/backend/test/data/light); by name. A
+// folder is looked at once, whatever links lead to it. NotFound when there is no such folder, or no
+// case in it.
 Result<std::vector<BackendCase>> FindBackendCases(const std::string& folder);
 
 // Runs the model on inputs in the order of graph.inputs().
@@ -42,9 +41,10 @@ using RunGraph =
     std::function<Result<std::vector<Value>>(const Graph& graph, std::span<const Value> inputs)>;
 
 struct CaseResult {
-  // kRandom: passed what can be said of a case with a random operator that has no seed, or whose
-  // seed gives other numbers than expected, which the standard leaves open: types and shapes,
-  // numbers in the range of those expected, and the same numbers when it is run again.
+  // kRandom: passed what can be said of a case with outputs that depend on a random operator that
+  // has no seed, or whose seed gives other numbers than expected, which the standard leaves open:
+  // types and shapes, numbers in the range of those expected, and the same numbers when it is run
+  // again. Its other outputs are those expected.
   enum class Outcome : uint8_t { kPassed, kFailed, kSkipped, kRandom };
   Outcome outcome = Outcome::kPassed;
   std::string reason;  // why it failed or was skipped
@@ -52,7 +52,8 @@ struct CaseResult {
 };
 
 // A case is skipped when its model has operators that FindUnsupported names, or when something in
-// it is refused by name (Unimplemented). Everything else that does not pass is a failure.
+// it is refused by name (Unimplemented). Everything else that does not pass is a failure, a model
+// that is no ONNX too.
 CaseResult RunBackendCase(const BackendCase& test, const RunGraph& run);
 
 // The outcomes of many cases.

@@ -67,17 +67,19 @@ Result<Graph> ImportOnnxBytes(std::span<const std::byte> bytes, std::shared_ptr<
 
 Status ExportOnnx(const Graph& graph, const std::string& path, const ExportOptions& options) {
   KHEYA_RETURN_IF_ERROR(CheckOpset(options.opset));
+  // The weights lie beside the model, not beside a link to it.
+  KHEYA_ASSIGN_OR_RETURN(const std::string target, ResolveOutput(path));
   KHEYA_ASSIGN_OR_RETURN(const Graph written, onnx::Downgrade(graph, options.opset));
   // What is not weights is small, but not nothing.
   constexpr uint64_t kMostInlineBytes = kMessageBytes - (uint64_t{64} << 20);
   const bool external = options.external_data || WeightBytes(written) > kMostInlineBytes;
-  const std::string location = std::filesystem::path(path).filename().string() + ".data";
+  const std::string location = std::filesystem::path(target).filename().string() + ".data";
   onnx::ExternalData data(location);
   onnx::Exporter exporter(written, options.opset, external ? &data : nullptr);
   KHEYA_ASSIGN_OR_RETURN(const ProtobufWriter model, exporter.Export());
   KHEYA_RETURN_IF_ERROR(CheckMessage(model));
-  if (!data.empty()) KHEYA_RETURN_IF_ERROR(WriteFileAtomic(path + ".data", data.pieces()));
-  return WriteFileAtomic(path, model.pieces());
+  if (!data.empty()) KHEYA_RETURN_IF_ERROR(WriteFileAtomic(target + ".data", data.pieces()));
+  return WriteFileAtomic(target, model.pieces());
 }
 
 Result<std::string> ExportOnnxBytes(const Graph& graph, const ExportOptions& options) {

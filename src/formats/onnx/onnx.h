@@ -54,11 +54,12 @@ struct ExportOptions {
   bool external_data = false;
 };
 
-// Writes the graph as an ONNX model. Both files are written atomically, the data first. Types
-// should be inferred (InferTypes): what is known of inner values is written too. Names of inputs,
-// outputs, nodes and metadata stay; a value gets another name only where its own is taken.
-// Constants that nothing uses are left out. Unimplemented, naming the node, for an operator that
-// the opset does not have in this form, and for Kheya's own.
+// Writes the graph as an ONNX model. Both files are written atomically, the data first, side by
+// side where `path` leads to if it is a link (ResolveOutput). Types should be inferred
+// (InferTypes): what is known of inner values is written too. Names of inputs, outputs, nodes and
+// metadata stay; a value gets another name only where its own is taken. Constants that nothing uses
+// are left out. Unimplemented, naming the node, for an operator that the opset does not have in
+// this form, and for Kheya's own.
 Status ExportOnnx(const Graph& graph, const std::string& path, const ExportOptions& options);
 // The same into memory, without external data; ResourceExhausted over 2 GB.
 Result<std::string> ExportOnnxBytes(const Graph& graph, const ExportOptions& options);

@@ -9,7 +9,9 @@
 #include "base/checked_math.h"
 #include "base/json.h"
 #include "base/string_util.h"
+#include "serve/api/small_json.h"
 #include "serve/core/dtype_switch.h"
+#include "tensor/small_types.h"
 
 namespace kheya {
 namespace {
@@ -94,8 +96,22 @@ Result<Tensor> ReadStrings(JsonReader& reader) {
   return out;
 }
 
+template <typename T>
+Result<Tensor> ReadSmall(JsonReader& reader, DType dtype, int64_t expected) {
+  KHEYA_ASSIGN_OR_RETURN(const Tensor wide, ReadNumbers<T>(reader, expected));
+  return NarrowToSmall(wide, dtype);
+}
+
+template <typename T>
+Result<Tensor> ReadComplex(JsonReader& reader, DType dtype, int64_t expected) {
+  KHEYA_ASSIGN_OR_RETURN(const Tensor parts, ReadNumbers<T>(reader, 2 * expected));
+  return JoinComplex(parts, dtype);
+}
+
 // A tensor of the shape that the text has.
 Result<Tensor> ReadAsNested(JsonReader& reader, DType dtype, int64_t expected) {
+  if (IsSmallFloat(dtype)) return ReadSmall<float>(reader, dtype, expected);
+  if (IsSmallInteger(dtype)) return ReadSmall<int32_t>(reader, dtype, expected);
   switch (dtype) {
     case DType::kString:
       return ReadStrings(reader);
@@ -105,6 +121,10 @@ Result<Tensor> ReadAsNested(JsonReader& reader, DType dtype, int64_t expected) {
       return ReadSmallFloats<Float16>(reader, expected);
     case DType::kBFloat16:
       return ReadSmallFloats<BFloat16>(reader, expected);
+    case DType::kComplex64:
+      return ReadComplex<float>(reader, dtype, expected);
+    case DType::kComplex128:
+      return ReadComplex<double>(reader, dtype, expected);
     default:
       break;
   }
@@ -151,9 +171,35 @@ void AppendNumbers(const Tensor& tensor, int64_t first, int64_t count, std::stri
   }
 }
 
+void AppendSmall(const Tensor& tensor, int64_t first, int64_t count, std::string* out) {
+  const DType dtype = tensor.dtype();
+  const void* codes = tensor.bytes().data();
+  for (int64_t i = first; i < first + count; ++i) {
+    if (i > first) out->push_back(',');
+    const double number = SmallToDouble(dtype, CodeAt(dtype, codes, i));
+    if (IsSmallFloat(dtype)) {
+      AppendNumber(static_cast<float>(number), out);
+    } else {
+      AppendNumber(static_cast<int64_t>(number), out);
+    }
+  }
+}
+
+template <typename T>
+void AppendComplex(const Tensor& tensor, int64_t first, int64_t count, std::string* out) {
+  for (int64_t i = first; i < first + count; ++i) {
+    out->append(i > first ? ",[" : "[");
+    AppendNumber(tensor.At<T>(2 * i), out);
+    out->push_back(',');
+    AppendNumber(tensor.At<T>(2 * i + 1), out);
+    out->push_back(']');
+  }
+}
+
 using Appender = void (*)(const Tensor&, int64_t first, int64_t count, std::string*);
 
 Result<Appender> AppenderOf(const Tensor& tensor) {
+  if (IsSmall(tensor.dtype())) return &AppendSmall;
   switch (tensor.dtype()) {
     case DType::kBool:
       return &AppendNumbers<bool>;
@@ -161,6 +207,10 @@ Result<Appender> AppenderOf(const Tensor& tensor) {
       return &AppendNumbers<Float16>;
     case DType::kBFloat16:
       return &AppendNumbers<BFloat16>;
+    case DType::kComplex64:
+      return &AppendComplex<float>;
+    case DType::kComplex128:
+      return &AppendComplex<double>;
     case DType::kString:
       break;
     default: {

@@ -11,8 +11,9 @@
 namespace kheya {
 
 // Reads nested arrays as an instance of `type`, a tensor; the nesting is the shape. Integers may
-// stand for floats, and 0 and 1 for booleans. InvalidArgument with the shape that was found and the
-// one that was expected; OutOfRange for numbers that the type cannot hold.
+// stand for floats, and 0 and 1 for booleans; a complex number is a pair [real, imaginary].
+// InvalidArgument with the shape that was found and the one that was expected; OutOfRange for
+// numbers that the type cannot hold.
 Result<Tensor> ReadJsonTensor(JsonReader& reader, const ValueType& type);
 
 // Reads an instance of `type`: a sequence is an array, a map an object whose keys stand for whole

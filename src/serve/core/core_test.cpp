@@ -41,9 +41,9 @@ TEST(ModelRepository, FindsByNameAndVersion) {
 }
 
 TEST(ServedModel, RefusesTypesThatNoRequestCarries) {
-  const Status status = ServedModel::Create("m", "1", MakeEchoModel("complex64[n]")).status();
+  const Status status = ServedModel::Create("m", "1", MakeEchoModel("sparse(float32[n])")).status();
   EXPECT_EQ(status.code(), StatusCode::kUnimplemented);
-  EXPECT_THAT(status.message(), HasSubstr("model 'm': input 'x' is complex64[n]"));
+  EXPECT_THAT(status.message(), HasSubstr("model 'm': input 'x' is sparse(float32[n])"));
 }
 
 TEST(ServedModel, RefusesAWrongSpec) {

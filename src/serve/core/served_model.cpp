@@ -12,7 +12,7 @@ std::optional<size_t> FindByName(const std::vector<TensorInfo>& infos, std::stri
 
 // A JSON request can carry it.
 bool IsServable(const ValueType& type) {
-  if (type.is_tensor()) return IsKserveTensor(type);
+  if (type.is_tensor()) return type.dtype != DType::kUndefined;
   return type.kind != ValueType::Kind::kSparseTensor && type.element && IsServable(*type.element);
 }
 
