@@ -27,6 +27,7 @@ std::shared_ptr<CompiledModel> MakeModel(const std::string& name) {
   if (name == "pair") return MakePairModel();
   if (name == "picture") return MakePictureModel();
   if (name == "classifier") return MakeClassifierModel();
+  if (name == "maps") return MakeMapsModel();
   return MakeEchoModel(name);
 }
 

@@ -27,11 +27,16 @@ Status CheckIsTensor(const ValueType& type) {
                               type.ToString());
 }
 
-// The outputs that the protocol can carry, where a request names none.
-std::vector<RequestedOutput> AllOutputs(const ServedModel& model) {
+// The outputs that the protocol can carry, where a request names none. InvalidArgument when the
+// model has others alone.
+Result<std::vector<RequestedOutput>> AllOutputs(const ServedModel& model) {
   std::vector<RequestedOutput> outputs;
   for (size_t i = 0; i < model.outputs().size(); ++i) {
     if (IsKserveTensor(model.outputs()[i].type)) outputs.push_back({.index = i});
+  }
+  if (outputs.empty() && !model.outputs().empty()) {
+    const TensorInfo& first = model.outputs()[0];
+    return CheckIsTensor(first.type).WithContext("output '{}'", first.name);
   }
   return outputs;
 }
@@ -66,7 +71,7 @@ class Parser {
     }
     KHEYA_RETURN_IF_ERROR(CheckComplete(request_.infer));
     if (request_.infer.outputs.empty()) {
-      request_.infer.outputs = AllOutputs(model_);
+      KHEYA_ASSIGN_OR_RETURN(request_.infer.outputs, AllOutputs(model_));
       binary_choices_.resize(request_.infer.outputs.size());
     }
     // What an output says itself goes before what the request says.
@@ -269,7 +274,7 @@ Result<KserveRequest> ParseRaw(const std::shared_ptr<ServedModel>& model, std::s
   KHEYA_RETURN_IF_ERROR(CheckIsTensor(info.type).WithContext("input '{}'", info.name));
   KserveRequest request;
   request.infer.model = model;
-  request.infer.outputs = AllOutputs(*model);
+  KHEYA_ASSIGN_OR_RETURN(request.infer.outputs, AllOutputs(*model));
   request.binary.assign(request.infer.outputs.size(), true);
   Result<Tensor> tensor = Tensor();
   if (info.type.dtype == DType::kString) {

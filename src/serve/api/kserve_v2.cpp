@@ -43,6 +43,10 @@ Json Describe(const std::vector<TensorInfo>& infos) {
 
 // One entry of "outputs"; binary bytes go behind the JSON.
 Status AppendOutput(const InferOutput& output, bool binary, std::string* json, std::string* tail) {
+  if (!output.value.is_tensor()) {
+    return InvalidArgumentError("it is {}, which this protocol does not carry",
+                                TypeOf(output.value).ToString());
+  }
   const Tensor& tensor = output.value.tensor();
   json->append("{\"name\":");
   AppendJsonString(output.name, json);

@@ -124,6 +124,19 @@ inline std::shared_ptr<CompiledModel> MakeClassifierModel() {
       });
 }
 
+// x to a sequence with a map from 0 to it, and nothing else.
+inline std::shared_ptr<CompiledModel> MakeMapsModel() {
+  return std::make_shared<FakeModel>(
+      std::vector<TensorInfo>{FakeInfo("x", "float32[1]")},
+      std::vector<TensorInfo>{FakeInfo("scores", "seq(map(int64,float32[]))")},
+      [](RunContext&, std::span<const Value> inputs, std::span<Value> outputs) -> Status {
+        Sequence scores;
+        scores.emplace_back(Int64Map{{0, Tensor::Scalar(inputs[0].tensor().data<float>()[0])}});
+        outputs[0] = Value(std::move(scores));
+        return OkStatus();
+      });
+}
+
 // One gray picture of 2 by 2 pixels to its pixels as scores of four classes.
 inline std::shared_ptr<CompiledModel> MakePictureModel() {
   return std::make_shared<FakeModel>(
