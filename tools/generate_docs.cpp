@@ -109,7 +109,7 @@ letter have the same element type. Types: *float* is float32, float64, float16 a
 *signed* and *unsigned* are the integers of 8, 16, 32 and 64 bits, *integer* both; *number* is
 float and integer; *all* is number, bool and string. *float8* are float8e4m3fn, float8e4m3fnuz,
 float8e5m2 and float8e5m2fnuz, *small integer* the integers of 4 and 2 bits, *small* both with
-float8e8m0 and float4e2m1; *complex* is complex64 and complex128. *every* is all, small and complex;
+float8e8m0, float6e2m3, float6e3m2 and float4e2m1; *complex* is complex64 and complex128. *every* is all, small and complex;
 *any* also takes what is not a tensor.
 
 {} operators.

@@ -55,6 +55,9 @@ Json ToJson(const Model& model, const ModelFacts& facts) {
     entry["reason"] = reason;
     json["unsupported"].Append(std::move(entry));
   }
+  json["domain"] = model.graph.model_domain;
+  json["model_version"] = model.graph.model_version;
+  json["graph_doc"] = model.graph.doc;
   json["metadata"] = Json::Object();
   for (const auto& [key, value] : model.graph.metadata()) json["metadata"][key] = value;
   json["warnings"] = Json(model.warnings);
@@ -86,6 +89,13 @@ void PrintText(const Model& model, const ModelFacts& facts) {
     operators += fmt::format("{}{} {}", operators.empty() ? "" : ", ", op, count);
   }
   rows.emplace_back("operators", operators);
+  if (!model.graph.model_domain.empty() || model.graph.model_version != 0) {
+    rows.emplace_back("version",
+                      fmt::format("{} {}", model.graph.model_version, model.graph.model_domain));
+  }
+  if (!model.graph.doc.empty()) {
+    rows.emplace_back("text", fmt::format("of the graph ({})", HumanBytes(model.graph.doc.size())));
+  }
   for (const auto& [key, value] : model.graph.metadata()) {
     rows.emplace_back("metadata", fmt::format("{} ({})", key, HumanBytes(value.size())));
   }

@@ -149,7 +149,8 @@ Result<std::vector<Value>> MakeInputs(const RunOptions& options, const CompiledM
 Status Run(const RunOptions& options) {
   LoadOptions load;
   for (const std::string& input : options.inputs) {
-    load.overridden.insert(input.substr(0, input.find('=')));
+    const size_t equals = input.find('=');
+    if (equals != input.npos) load.overridden.insert(input.substr(0, equals));
   }
   KHEYA_ASSIGN_OR_RETURN(const std::shared_ptr<CompiledModel> model, options.model.Compile(load));
   KHEYA_ASSIGN_OR_RETURN(const ModelSpec spec, options.spec.Resolve(*model));

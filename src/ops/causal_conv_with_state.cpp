@@ -39,7 +39,8 @@ Status Infer(InferContext& context) {
   return context.SetOutput(1, dtype, std::move(state));
 }
 
-Status CheckShapes(const EvalContext& context) {
+// The shape of the state; InvalidArgument when shapes do not go together.
+Result<Shape> StateShape(const EvalContext& context) {
   const Shape& input = context.input(kInput).shape();
   const Shape& weight = context.input(kWeight).shape();
   if (input.rank() != 3 || weight.rank() != 3 || weight[0] != input[1] || weight[1] != 1 ||
@@ -52,12 +53,13 @@ Status CheckShapes(const EvalContext& context) {
     return InvalidArgumentError("found bias {}, expected [{}]",
                                 context.input(kBias).shape().ToString(), input[1]);
   }
-  const Shape state = {input[0], input[1], weight[2] - 1};
+  KHEYA_ASSIGN_OR_RETURN(const Shape state,
+                         Shape::Create(std::array{input[0], input[1], weight[2] - 1}));
   if (context.has_input(kPast) && context.input(kPast).shape() != state) {
     return InvalidArgumentError("found past_state {}, expected {}",
                                 context.input(kPast).shape().ToString(), state.ToString());
   }
-  return OkStatus();
+  return state;
 }
 
 Result<bool> Activates(const AttributeReader& attributes) {
@@ -68,7 +70,7 @@ Result<bool> Activates(const AttributeReader& attributes) {
 }
 
 Status Evaluate(EvalContext& context) {
-  KHEYA_RETURN_IF_ERROR(CheckShapes(context));
+  KHEYA_ASSIGN_OR_RETURN(const Shape state_shape, StateShape(context));
   KHEYA_ASSIGN_OR_RETURN(const bool activates, Activates(context.attributes()));
   const DType dtype = context.input(kInput).dtype();
   const Shape shape = context.input(kInput).shape();
@@ -78,8 +80,6 @@ Status Evaluate(EvalContext& context) {
   for (const Input input : {kInput, kWeight, kBias, kPast}) {
     KHEYA_ASSIGN_OR_RETURN(inputs[input], WideInput(context, input));
   }
-  KHEYA_ASSIGN_OR_RETURN(const Shape state_shape,
-                         Shape::Create(std::array{shape[0], shape[1], params.window - 1}));
   KHEYA_ASSIGN_OR_RETURN(WideOutput output, WideOutput::Create(context, 0, dtype, shape));
   MutableTensorView present = {DType::kFloat32, state_shape, nullptr};
   std::optional<WideOutput> state;

@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "kernels/reference/elementwise.h"
 #include "ops/axes.h"
 #include "ops/op.h"
 
@@ -65,11 +66,13 @@ Status Infer(InferContext& context) {
   return OkStatus();
 }
 
-template <typename T>
+// Counted and computed in Wide, each element rounded once to T.
+template <typename T, typename Wide = T>
 Status EvaluateTyped(EvalContext& context) {
-  const T start = context.input(0).data<T>()[0];
-  const T limit = context.input(1).data<T>()[0];
-  const T delta = context.input(2).data<T>()[0];
+  const auto at = [&](int i) {
+    return static_cast<Wide>(static_cast<kernels::ComputeType<T>>(context.input(i).data<T>()[0]));
+  };
+  const Wide start = at(0), limit = at(1), delta = at(2);
   int64_t count = 0;
   if constexpr (std::is_integral_v<T>) {
     KHEYA_ASSIGN_OR_RETURN(count, IntegerCount(start, limit, delta));
@@ -84,23 +87,9 @@ Status EvaluateTyped(EvalContext& context) {
       out.as<T>()[i] = static_cast<T>(static_cast<uint64_t>(start) +
                                       static_cast<uint64_t>(i) * static_cast<uint64_t>(delta));
     } else {
-      out.as<T>()[i] = start + static_cast<T>(i) * delta;
+      const Wide value = start + static_cast<Wide>(i) * delta;
+      out.as<T>()[i] = static_cast<T>(static_cast<kernels::ComputeType<T>>(value));
     }
-  }
-  return OkStatus();
-}
-
-// Counted and computed in the type that the attribute names, each element rounded once.
-template <typename T, typename Wide>
-Status EvaluateWide(EvalContext& context) {
-  const auto at = [&](int i) -> Wide { return static_cast<float>(context.input(i).data<T>()[0]); };
-  const Wide start = at(0);
-  const Wide delta = at(2);
-  KHEYA_ASSIGN_OR_RETURN(const int64_t count, RealCount(start, at(1), delta));
-  KHEYA_ASSIGN_OR_RETURN(Shape shape, Shape::Create(std::array{count}));
-  KHEYA_ASSIGN_OR_RETURN(MutableTensorView out, context.Output(0, DTypeOf<T>, shape));
-  for (int64_t i = 0; i < count; ++i) {
-    out.as<T>()[i] = static_cast<T>(static_cast<float>(start + static_cast<Wide>(i) * delta));
   }
   return OkStatus();
 }
@@ -108,8 +97,8 @@ Status EvaluateWide(EvalContext& context) {
 template <typename T>
 Status EvaluateHalf(EvalContext& context) {
   const int64_t stash = context.attributes().Int("stash_type", 1);
-  if (stash == static_cast<int64_t>(DType::kFloat32)) return EvaluateWide<T, float>(context);
-  if (stash == static_cast<int64_t>(DType::kFloat64)) return EvaluateWide<T, double>(context);
+  if (stash == static_cast<int64_t>(DType::kFloat32)) return EvaluateTyped<T, float>(context);
+  if (stash == static_cast<int64_t>(DType::kFloat64)) return EvaluateTyped<T, double>(context);
   return InvalidArgumentError("found stash_type {}, expected 1 (float32) or 11 (float64)", stash);
 }
 

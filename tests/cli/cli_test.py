@@ -176,6 +176,24 @@ class Inputs(Scratch):
                 self.assertEqual(once, self.ok("run", model, "--random", "1"))
                 self.ok("bench", model, "--iterations", "1")
 
+    def test_a_default_can_be_given(self):
+        model = self.tmp / "default.onnx"
+        model.write_bytes(files.onnx_model("Add", ["x", "w"], "y", [2], defaults=[
+            files.tensor_proto([2], [100.0, 100.0], "w")]))
+        copy = self.tmp / "copy.onnx"
+        self.ok("convert", model, "-o", copy)
+        for path in (model, copy):
+            self.assertIn("[101.0,102.0]", self.ok("run", path, "--input", "x=[1, 2]"))
+            self.assertIn("[6.0,8.0]",
+                          self.ok("run", path, "--input", "x=[1, 2]", "--input", "w=[5, 6]"))
+
+    def test_errors_that_nobody_can_read(self):
+        for arguments, code in ((["inspect", self.tmp / "nowhere"], 1), (["inspect", "--bogus"], 2)):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([KHEYA, *map(str, arguments)], stdout=subprocess.DEVNULL,
+                                      stderr=full, timeout=LIMIT, check=False)
+            self.assertEqual(done.returncode, code, arguments)
+
     def test_random_inputs_repeat(self):
         once = self.ok("run", FASHION, "--random", "7", "--json")
         self.assertEqual(once, self.ok("run", FASHION, "--random", "7", "--json"))

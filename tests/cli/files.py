@@ -27,21 +27,22 @@ def _value_info(name, dims, dtype):
     return _field(1, name) + _field(2, _field(1, _field(1, dtype) + _field(2, shape)))
 
 
-def onnx_model(op, inputs, output, dims, output_dims=None, dtype=1, opset=13):
+def onnx_model(op, inputs, output, dims, output_dims=None, dtype=1, opset=13, defaults=()):
     """An ONNX file with one node `op` named "the_node": inputs and output of type `dtype` (1 is
-    float32) and of `dims`, the output of its own `output_dims` if given."""
+    float32) and of `dims`, the output of its own `output_dims` if given. `defaults` are
+    initializers, messages of tensor_proto."""
     node = b"".join(_field(1, name) for name in inputs)
     node += _field(2, output) + _field(3, "the_node") + _field(4, op)
-    graph = _field(1, node) + _field(2, "g")
+    graph = _field(1, node) + _field(2, "g") + b"".join(_field(5, each) for each in defaults)
     graph += b"".join(_field(11, _value_info(name, dims, dtype)) for name in inputs)
     graph += _field(12, _value_info(output, output_dims or dims, dtype))
     return _field(1, 8) + _field(7, graph) + _field(8, _field(1, "") + _field(2, opset))
 
 
-def tensor_proto(dims, values):
+def tensor_proto(dims, values, name=""):
     """A TensorProto of float32."""
     data = struct.pack(f"<{len(values)}f", *values)
-    return b"".join(_field(1, d) for d in dims) + _field(2, 1) + _field(9, data)
+    return b"".join(_field(1, d) for d in dims) + _field(2, 1) + _field(8, name) + _field(9, data)
 
 
 def npy(dims, values):

@@ -196,12 +196,25 @@ Status RunDataSets(Prepared& prepared, const RunGraph& run) {
 
 // The model of a case, which must be ONNX: another format is a damaged case, not an unsupported
 // one.
-Result<ImportedModel> ImportCase(const std::string& path) {
+Result<ImportedModel> ImportOnnxFile(const std::string& path, const ImportOptions& options) {
+  Result<ImportedModel> model = Import(path, options);
+  if (model.ok() || model.status().code() != StatusCode::kUnimplemented) return model;
   KHEYA_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(path));
-  const bool is_onnx = SniffFormat(file.bytes()) == "ONNX";
-  Result<ImportedModel> model = Import(path, ImportOptions());
-  if (model.ok() || is_onnx) return model;
+  if (SniffFormat(file.bytes()) == "ONNX") return model;
   return Status(StatusCode::kInvalidArgument, model.status().message());
+}
+
+// With more values than there are inputs without a default, those with one are given too.
+Result<ImportedModel> ImportCase(const BackendCase& test) {
+  KHEYA_ASSIGN_OR_RETURN(ImportedModel model, ImportOnnxFile(test.model_path, ImportOptions()));
+  const std::vector<std::string>& defaults = model.graph.default_inputs;
+  const auto gives_more = [&](const std::string& data_set) {
+    return FileExists(fmt::format("{}/input_{}.pb", data_set, model.graph.inputs().size()));
+  };
+  if (defaults.empty() || !std::ranges::any_of(test.data_sets, gives_more)) return model;
+  ImportOptions options;
+  options.overridden = {defaults.begin(), defaults.end()};
+  return ImportOnnxFile(test.model_path, options);
 }
 
 int64_t OpsetOf(const Graph& graph) {
@@ -212,7 +225,7 @@ int64_t OpsetOf(const Graph& graph) {
 }
 
 Status RunCase(const BackendCase& test, const RunGraph& run, CaseResult& result) {
-  Result<ImportedModel> imported = ImportCase(test.model_path);
+  Result<ImportedModel> imported = ImportCase(test);
   if (imported.ok()) result.opset = OpsetOf(imported->graph);
   KHEYA_ASSIGN_OR_RETURN(const Tolerances tolerances, ReadTolerances(test));
   KHEYA_ASSIGN_OR_RETURN(ImportedModel model, std::move(imported));

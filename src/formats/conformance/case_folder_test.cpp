@@ -78,6 +78,27 @@ class BackendCaseFolder : public ::testing::Test {
   test::TempFolder folder_;
 };
 
+TEST_F(BackendCaseFolder, InputsWithDefaultsAreGiven) {
+  const std::string model = test::ModelMessage(
+      test::GraphMessage(
+          {.nodes = {test::NodeMessage({.op = "Add", .inputs = {"x", "w"}, .outputs = {"y"}})},
+           .inputs = {test::ValueMessage("w", DType::kFloat32, {2}),
+                      test::ValueMessage("x", DType::kFloat32, {2})},
+           .outputs = {test::ValueMessage("y", DType::kFloat32, {2})},
+           .initializers = {WriteTensorProto(Floats({100, 100}), "w")}}),
+      21);
+  for (const char* name : {"given", "left"}) {
+    Write(std::string(name) + "/model.onnx", model);
+    const std::string data = std::string(name) + "/test_data_set_0/";
+    const bool given = name == std::string_view("given");
+    WriteValue(data + "input_0.pb", given ? Floats({5, 6}) : Floats({1, 2}));
+    if (given) WriteValue(data + "input_1.pb", Floats({1, 2}));
+    WriteValue(data + "output_0.pb", given ? Floats({6, 8}) : Floats({101, 102}));
+    const CaseResult result = RunOnly(name);
+    EXPECT_EQ(result.outcome, Outcome::kPassed) << name << ": " << result.reason;
+  }
+}
+
 TEST_F(BackendCaseFolder, TolerancesThatAreNoneFailTheirCaseAlone) {
   WriteRelu("good");
   const std::vector<std::pair<std::string, std::string>> texts = {

@@ -5,6 +5,8 @@
 
 #include "formats/onnx/downgrade_rules.h"
 #include "formats/onnx/schemas.h"
+#include "ops/check_inputs.h"
+#include "ops/op.h"
 
 namespace kheya::onnx {
 namespace {
@@ -30,6 +32,7 @@ constexpr Rule kRules[] = {
     {"LayerNormalization", 17, ExpandLayerNormalization},
     {"LessOrEqual", 12, DowngradeOrEqual},
     {"LogSoftmax", 13, DowngradeSoftmax},
+    {"LpPool", 18, DowngradeDilations},
     {"Mish", 18, ExpandMish},
     {"Mod", 28, DowngradeMod},
     {"Pad", 18, DowngradePad},
@@ -134,6 +137,11 @@ Status VisitNodes(Graph& graph, Visit visit) {
 
 Status DowngradeNodes(Graph& graph, int opset) {
   for (NodeId id : graph.NodeIds()) {
+    // The rules take inputs and attributes as the operator has them.
+    const Node& node = graph.node(id);
+    if (const OpDef* op = FindOp(node.domain, node.op)) {
+      KHEYA_RETURN_IF_ERROR(CheckNode(*op, node).WithContext("{}", node.Describe()));
+    }
     for (Graph* subgraph : graph.Subgraphs(id)) {
       KHEYA_RETURN_IF_ERROR(
           DowngradeNodes(*subgraph, opset).WithContext("{}", graph.node(id).Describe()));

@@ -12,10 +12,48 @@ const std::string* StringOf(const Downgraded& node, std::string_view name) {
   return attribute == nullptr ? nullptr : std::get_if<std::string>(&attribute->value);
 }
 
-std::optional<int64_t> IntOf(const Downgraded& node, std::string_view name) {
-  const Attribute* attribute = node.node().FindAttribute(name);
+std::optional<int64_t> IntOf(const Node& node, std::string_view name) {
+  const Attribute* attribute = node.FindAttribute(name);
   const auto* value = attribute == nullptr ? nullptr : std::get_if<int64_t>(&attribute->value);
   return value == nullptr ? std::nullopt : std::optional(*value);
+}
+std::optional<int64_t> IntOf(const Downgraded& node, std::string_view name) {
+  return IntOf(node.node(), name);
+}
+
+// What an import makes of a softmax of an older opset over several axes: Reshape(Softmax(
+// Flatten(x, axis)), Shape(x)). Nothing else may use the nodes between.
+struct FlatSoftmax {
+  ValueId x;
+  int64_t axis = 0;
+  NodeId flatten;
+  NodeId reshape;
+};
+std::optional<FlatSoftmax> FindFlatSoftmax(const Downgraded& node) {
+  const Graph& graph = node.graph;
+  const auto sole_use = [&](ValueId id) {
+    return graph.value(id).uses.size() == 1 && !graph.IsOutput(id);
+  };
+  const auto producer = [&](ValueId id, std::string_view op) -> const Node* {
+    if (!id.valid() || graph.value(id).origin != ValueOrigin::kNode) return nullptr;
+    const Node& found = graph.node(graph.value(id).producer);
+    return found.op == op && found.domain.empty() ? &found : nullptr;
+  };
+  const ValueId rows = node.node().inputs[0];
+  const ValueId result = node.node().outputs[0];
+  const Node* flatten = producer(rows, "Flatten");
+  if (flatten == nullptr || !sole_use(rows) || !sole_use(result)) return std::nullopt;
+  const Use use = graph.value(result).uses[0];
+  const int64_t last = IntOf(node.node(), "axis").value_or(-1);
+  if (use.index != 0 || (last != -1 && last != 1)) return std::nullopt;
+  const Node& reshape = graph.node(use.node);
+  if (reshape.op != "Reshape" || !reshape.domain.empty()) return std::nullopt;
+  const Node* shape = producer(reshape.inputs[1], "Shape");
+  if (shape == nullptr || !shape->attributes.empty() || shape->inputs != flatten->inputs) {
+    return std::nullopt;
+  }
+  return FlatSoftmax{flatten->inputs[0], IntOf(*flatten, "axis").value_or(1),
+                     graph.value(rows).producer, use.node};
 }
 
 }  // namespace
@@ -198,46 +236,6 @@ Status DowngradeReshape(Downgraded& node) {
   return OkStatus();
 }
 
-namespace {
-
-// What an import makes of a softmax of an older opset over several axes: Reshape(Softmax(
-// Flatten(x, axis)), Shape(x)). Nothing else may use the nodes between.
-struct FlatSoftmax {
-  ValueId x;
-  int64_t axis = 0;
-  NodeId flatten;
-  NodeId reshape;
-};
-std::optional<FlatSoftmax> FindFlatSoftmax(const Downgraded& node) {
-  const Graph& graph = node.graph;
-  const auto sole_use = [&](ValueId id) {
-    return graph.value(id).uses.size() == 1 && !graph.IsOutput(id);
-  };
-  const auto producer = [&](ValueId id, std::string_view op) -> const Node* {
-    if (!id.valid() || graph.value(id).origin != ValueOrigin::kNode) return nullptr;
-    const Node& found = graph.node(graph.value(id).producer);
-    return found.op == op && found.domain.empty() ? &found : nullptr;
-  };
-  const ValueId rows = node.node().inputs[0];
-  const ValueId result = node.node().outputs[0];
-  const Node* flatten = producer(rows, "Flatten");
-  if (flatten == nullptr || !sole_use(rows) || !sole_use(result)) return std::nullopt;
-  const Use use = graph.value(result).uses[0];
-  const int64_t last = IntOf(node, "axis").value_or(-1);
-  if (use.index != 0 || (last != -1 && last != 1)) return std::nullopt;
-  const Node& reshape = graph.node(use.node);
-  if (reshape.op != "Reshape" || !reshape.domain.empty()) return std::nullopt;
-  const Node* shape = producer(reshape.inputs[1], "Shape");
-  if (shape == nullptr || !shape->attributes.empty() || shape->inputs != flatten->inputs) {
-    return std::nullopt;
-  }
-  const Attribute* axis = flatten->FindAttribute("axis");
-  return FlatSoftmax{flatten->inputs[0], axis == nullptr ? 1 : std::get<int64_t>(axis->value),
-                     graph.value(rows).producer, use.node};
-}
-
-}  // namespace
-
 // Before opset 13 the axes from `axis` on were one: the same for the last axis alone.
 Status DowngradeSoftmax(Downgraded& node) {
   if (const std::optional<FlatSoftmax> flat = FindFlatSoftmax(node)) {
@@ -280,8 +278,7 @@ Status DowngradeSplit(Downgraded& node) {
 
 // fmod 0 was for integers alone.
 Status DowngradeMod(Downgraded& node) {
-  const Attribute* fmod = node.node().FindAttribute("fmod");
-  if (fmod != nullptr && std::get<int64_t>(fmod->value) != 0) return OkStatus();
+  if (IntOf(node, "fmod").value_or(0) != 0) return OkStatus();
   const ValueType& type = node.graph.value(node.node().inputs[0]).type;
   if (!IsFloatingPoint(type.dtype)) return OkStatus();
   return UnimplementedError("found fmod 0 with {}, opset {} has it for integers alone",

@@ -115,6 +115,16 @@ constexpr OlderCase kOlder[] = {
      "graph g(x: float32[1,1,4,4]) -> (y) {\n"
      "  y = AveragePool(x) {dilations: [1, 1], kernel_shape: [2, 2]}\n}",
      "reads: AveragePool(x) {kernel_shape: [2, 2]}"},
+    {"a node without its input", 11, "graph g() -> (y) {\n  y = Softmax()\n}", "no input 'input'"},
+    {"a node of after Swish without its inputs", 11, "graph g() -> (y) {\n  y = SwiGLU()\n}",
+     "no input 'A'"},
+    {"an attribute of another kind", 11,
+     "graph g(x: float32[2]) -> (y) {\n  y = Mod(x, x) {fmod: \"a\"}\n}",
+     "found attribute 'fmod' of kind"},
+    {"norms without gaps", 13,
+     "graph g(x: float32[1,1,4,4]) -> (y) {\n"
+     "  y = LpPool(x) {dilations: [1, 1], kernel_shape: [2, 2]}\n}",
+     "reads: LpPool(x) {kernel_shape: [2, 2]"},
     {"averages with gaps", 13,
      "graph g(x: float32[1,1,4,4]) -> (y) {\n"
      "  y = AveragePool(x) {dilations: [2, 1], kernel_shape: [2, 2]}\n}",
@@ -191,7 +201,7 @@ constexpr OlderCase kOlder[] = {
     {"an operator that nobody knows", 28, "graph g(x: float32[2]) -> (y) {\n  y = Frobnicate(x)\n}",
      "no such operator"},
     {"an operator of Kheya's own", 28,
-     "graph g(x: float32[2]) -> (y) {\n  y = kheya::FusedConv(x)\n}", "Kheya's own"},
+     "graph g(x: float32[2]) -> (y) {\n  y = kheya::FusedBatchNorm(x, x, x)\n}", "Kheya's own"},
 };
 
 TEST(ExportOnnx, WritesOlderOpsets) {

@@ -108,11 +108,13 @@ Status Importer::AddInitializers(const GraphProto& proto, Scope& scope) {
 }
 
 Status Importer::AddInputs(const GraphProto& proto, Scope& scope) {
+  std::set<std::string_view> defaults;
   for (const ValueInfoProto& input : proto.inputs) {
     if (input.name.empty()) return InvalidArgumentError("found an input without a name");
     if (scope.initializers.contains(input.name)) {
-      if (!options_.initializers_as_inputs && !options_.overridden.contains(input.name)) {
-        if (scope.parent == nullptr) scope.graph->default_inputs.emplace_back(input.name);
+      if (!options_.overridden.contains(input.name)) {
+        const bool first = defaults.insert(input.name).second;
+        if (scope.parent == nullptr && first) scope.graph->default_inputs.emplace_back(input.name);
         continue;
       }
       scope.initializers.erase(input.name);

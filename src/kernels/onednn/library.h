@@ -32,11 +32,16 @@ class OneThread {
 
 const dnnl::engine& Engine();
 
-// Calls f under OneThread; what oneDNN throws becomes a Status.
+// Throws dnnl::error where there is no memory for a primitive: oneDNN does not look whether it got
+// memory for its code and its descriptions.
+void RequireRoom();
+
+// Calls f under OneThread when there is room; what oneDNN throws becomes a Status.
 template <typename F>
 Status Guard(F&& f) {
   const OneThread one_thread;
   try {
+    RequireRoom();
     f();
     return OkStatus();
   } catch (const dnnl::error& error) {
@@ -47,8 +52,8 @@ Status Guard(F&& f) {
   }
 }
 
-// Throws dnnl::error for oneDNN's reference code, which is slower than our own, and where there is
-// no memory for a primitive. Called before each is made.
+// Throws dnnl::error for oneDNN's reference code, which is slower than our own, and without room.
+// Called before each primitive is made.
 void RefuseReference(std::string_view implementation);
 
 // An argument of a primitive: DNNL_ARG_*, its description and its memory.
