@@ -246,34 +246,72 @@ void AppendNested(const Tensor& tensor, Appender append, int axis, int64_t first
   out->push_back(']');
 }
 
-Result<Value> ReadSequence(JsonReader& reader, const ValueType& element) {
-  Sequence sequence;
-  KHEYA_RETURN_IF_ERROR(reader.ReadArray([&](int64_t index) -> Status {
-    Result<Value> value = ReadJsonValue(reader, element);
-    if (!value.ok()) return std::move(value).status().WithContext("item {}", index);
-    sequence.push_back(std::move(value).value());
-    return OkStatus();
-  }));
-  return Value(std::move(sequence));
-}
-
 Result<int64_t> KeyFrom(std::string_view text, int64_t) { return ParseInt64(text); }
 Result<std::string> KeyFrom(std::string_view text, const std::string&) { return std::string(text); }
 
-template <typename Map>
-Result<Value> ReadMap(JsonReader& reader, const ValueType& element) {
-  Map map;
-  KHEYA_RETURN_IF_ERROR(reader.ReadObject([&](std::string_view text) -> Status {
-    const std::string name = EscapeControls(Abbreviate(text));
-    Result<typename Map::key_type> key = KeyFrom(text, typename Map::key_type());
-    if (!key.ok()) return std::move(key).status().WithContext("key '{}'", name);
-    Result<Value> value = ReadJsonValue(reader, element);
-    if (!value.ok()) return std::move(value).status().WithContext("key '{}'", name);
-    if (map.emplace(std::move(key).value(), std::move(value).value()).second) return OkStatus();
-    return InvalidArgumentError("key '{}' is given twice", name);
-  }));
-  return Value(std::move(map));
-}
+// Reads one value with all that it holds. An item takes hundreds of bytes of memory for two of
+// text, so they are counted.
+class ValueReader {
+ public:
+  explicit ValueReader(JsonReader& reader) : reader_(reader) {}
+
+  Result<Value> Read(const ValueType& type) {
+    using Kind = ValueType::Kind;
+    if (type.is_tensor()) {
+      KHEYA_ASSIGN_OR_RETURN(Tensor tensor, ReadJsonTensor(reader_, type));
+      return Value(std::move(tensor));
+    }
+    if (type.kind == Kind::kSequence && type.element) return ReadSequence(*type.element);
+    if (type.kind == Kind::kMap && type.element) {
+      return type.dtype == DType::kString ? ReadMap<StringMap>(*type.element)
+                                          : ReadMap<Int64Map>(*type.element);
+    }
+    if (type.kind == Kind::kOptional && type.element) {
+      if (reader_.Peek() != JsonReader::Type::kNull) return Read(*type.element);
+      KHEYA_RETURN_IF_ERROR(reader_.Skip());
+      return Value();
+    }
+    return UnimplementedError("values of type {} cannot be given as JSON", type.ToString());
+  }
+
+ private:
+  Result<Value> ReadSequence(const ValueType& element) {
+    Sequence sequence;
+    KHEYA_RETURN_IF_ERROR(reader_.ReadArray([&](int64_t index) -> Status {
+      KHEYA_RETURN_IF_ERROR(CountItem());
+      Result<Value> value = Read(element);
+      if (!value.ok()) return std::move(value).status().WithContext("item {}", index);
+      sequence.push_back(std::move(value).value());
+      return OkStatus();
+    }));
+    return Value(std::move(sequence));
+  }
+
+  template <typename Map>
+  Result<Value> ReadMap(const ValueType& element) {
+    Map map;
+    KHEYA_RETURN_IF_ERROR(reader_.ReadObject([&](std::string_view text) -> Status {
+      KHEYA_RETURN_IF_ERROR(CountItem());
+      const std::string name = EscapeControls(Abbreviate(text));
+      Result<typename Map::key_type> key = KeyFrom(text, typename Map::key_type());
+      if (!key.ok()) return std::move(key).status().WithContext("key '{}'", name);
+      Result<Value> value = Read(element);
+      if (!value.ok()) return std::move(value).status().WithContext("key '{}'", name);
+      if (map.emplace(std::move(key).value(), std::move(value).value()).second) return OkStatus();
+      return InvalidArgumentError("key '{}' is given twice", name);
+    }));
+    return Value(std::move(map));
+  }
+
+  Status CountItem() {
+    if (++items_ <= kMaxJsonItems) return OkStatus();
+    return ResourceExhaustedError("found more than {} items of sequences and maps in one value",
+                                  kMaxJsonItems);
+  }
+
+  JsonReader& reader_;
+  int64_t items_ = 0;
+};
 
 void AppendKey(int64_t key, std::string* out) { out->append(fmt::format("\"{}\"", key)); }
 void AppendKey(const std::string& key, std::string* out) { AppendJsonString(key, out); }
@@ -304,22 +342,7 @@ Status AppendSequence(const Sequence& sequence, std::string* out) {
 }  // namespace
 
 Result<Value> ReadJsonValue(JsonReader& reader, const ValueType& type) {
-  using Kind = ValueType::Kind;
-  if (type.is_tensor()) {
-    KHEYA_ASSIGN_OR_RETURN(Tensor tensor, ReadJsonTensor(reader, type));
-    return Value(std::move(tensor));
-  }
-  if (type.kind == Kind::kSequence && type.element) return ReadSequence(reader, *type.element);
-  if (type.kind == Kind::kMap && type.element) {
-    return type.dtype == DType::kString ? ReadMap<StringMap>(reader, *type.element)
-                                        : ReadMap<Int64Map>(reader, *type.element);
-  }
-  if (type.kind == Kind::kOptional && type.element) {
-    if (reader.Peek() != JsonReader::Type::kNull) return ReadJsonValue(reader, *type.element);
-    KHEYA_RETURN_IF_ERROR(reader.Skip());
-    return Value();
-  }
-  return UnimplementedError("values of type {} cannot be given as JSON", type.ToString());
+  return ValueReader(reader).Read(type);
 }
 
 Result<Tensor> ReadJsonTensor(JsonReader& reader, const ValueType& type) {

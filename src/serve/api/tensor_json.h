@@ -16,8 +16,12 @@ namespace kheya {
 // numbers that the type cannot hold.
 Result<Tensor> ReadJsonTensor(JsonReader& reader, const ValueType& type);
 
+// The most items that sequences and maps of one value may have together.
+inline constexpr int64_t kMaxJsonItems = int64_t{1} << 18;
+
 // Reads an instance of `type`: a sequence is an array, a map an object whose keys stand for whole
 // numbers where the type says so, an optional without a value null, a tensor as above.
+// ResourceExhausted for more than kMaxJsonItems.
 Result<Value> ReadJsonValue(JsonReader& reader, const ValueType& type);
 
 // Reads the elements of a tensor of known type and shape, in row-major order, nested in any way

@@ -85,5 +85,31 @@ TEST(TensorJson, ComplexNumbersArePairs) {
   }
 }
 
+Result<Value> ReadValue(const ValueType& type, const std::string& text) {
+  KHEYA_ASSIGN_OR_RETURN(JsonReader reader, JsonReader::Open(text));
+  return ReadJsonValue(reader, type);
+}
+
+TEST(TensorJson, ItemsOfOneValueAreLimited) {
+  const ValueType scalar = ValueType::OfTensor(DType::kInt8, SymbolicShape{});
+  // Rows of items: the rows count as well.
+  constexpr int64_t kRows = 8;
+  std::string row = "[";
+  for (int64_t i = 1; i < kMaxJsonItems / kRows; ++i) row += i == 1 ? "1" : ",1";
+  row += "]";
+  std::string text = "[" + row;
+  for (int64_t i = 1; i < kRows; ++i) text += "," + row;
+  const ValueType rows = ValueType::OfSequence(ValueType::OfSequence(scalar));
+  EXPECT_TRUE(ReadValue(rows, text + "]").ok());
+  const Status status = ReadValue(rows, text + ",[]]").status();
+  EXPECT_EQ(status.code(), StatusCode::kResourceExhausted) << status.ToString();
+
+  std::string map = "{";
+  for (int64_t i = 0; i <= kMaxJsonItems; ++i) map += fmt::format("\"{}\":1,", i);
+  map.back() = '}';
+  EXPECT_EQ(ReadValue(ValueType::OfMap(DType::kInt64, scalar), map).status().code(),
+            StatusCode::kResourceExhausted);
+}
+
 }  // namespace
 }  // namespace kheya
