@@ -173,7 +173,7 @@ CommandBody DefineConformance(CLI::App& app) {
       ->envname("KHEYA_THREADS")
       ->check(WholeNumber(0));
   app.add_option("--tactics", options->tactics, "Kernels to choose from")
-      ->check(CLI::IsMember({"auto", "portable", "reference"}))
+      ->check(CLI::IsMember(TacticNames()))
       ->capture_default_str();
   app.add_option("--disable-pass", options->disabled_passes,
                  "Leave out this optimization; may be repeated")

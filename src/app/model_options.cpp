@@ -36,7 +36,7 @@ void ModelOptions::AddTo(CLI::App& app) {
       ->envname("KHEYA_THREADS")
       ->check(WholeNumber(0));
   app.add_option("--tactics", tactics, "Kernels to choose from")
-      ->check(CLI::IsMember({"auto", "portable", "reference"}))
+      ->check(CLI::IsMember(TacticNames()))
       ->capture_default_str();
   app.add_option("--disable-pass", disabled_passes, "Leave out this optimization; may be repeated")
       ->allow_extra_args(false);

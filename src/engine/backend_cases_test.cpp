@@ -40,9 +40,13 @@ std::vector<Way> Ways() {
 
 // Those that take long with large models.
 std::vector<Way> SlowWays() {
-  std::vector<Way> ways = {{.name = "portable", .tactics = "portable"},
-                           {.name = "reference", .tactics = "reference"},
-                           {.name = "no_passes", .disabled_passes = PassNames()}};
+  std::vector<Way> ways = {{.name = "no_passes", .disabled_passes = PassNames()}};
+  for (const std::string& tactics : TacticNames()) {
+    if (tactics == "auto") continue;
+    std::string name = tactics;
+    std::ranges::replace(name, ':', '_');
+    ways.push_back({.name = name, .tactics = tactics});
+  }
   for (const std::string& pass : PassNames()) {
     ways.push_back({.name = "without_" + pass, .disabled_passes = {pass}});
   }

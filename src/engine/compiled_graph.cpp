@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/out_of_memory.h"
+#include "base/string_util.h"
 #include "engine/devices.h"
 #include "engine/facts.h"
 #include "ops/infer.h"
@@ -29,11 +30,15 @@ Status CheckSupported(const Graph& graph) {
   return UnimplementedError("{}", list);
 }
 
-Result<Tactics> ParseTactics(const std::string& name) {
-  if (name == "auto") return Tactics::kAuto;
-  if (name == "portable") return Tactics::kPortable;
-  if (name == "reference") return Tactics::kReference;
-  return InvalidArgumentError("found tactics '{}', expected auto, portable or reference", name);
+Status ParseTactics(const std::string& name, CompilePlanOptions* options) {
+  const std::vector<std::string> names = TacticNames();
+  if (std::ranges::find(names, name) == names.end()) {
+    return InvalidArgumentError("found tactics '{}', expected one of {}", name, Join(names, ", "));
+  }
+  if (name == "portable") options->tactics = Tactics::kPortable;
+  if (name == "reference") options->tactics = Tactics::kReference;
+  options->forced = name;
+  return OkStatus();
 }
 
 std::string NameOf(const Model& model) {
@@ -86,7 +91,7 @@ PassOptions CompiledGraph::Passes() const {
 
 Status CompiledGraph::Init(Model model) {
   KHEYA_RETURN_IF_ERROR(CheckDevice(options_.device));
-  KHEYA_ASSIGN_OR_RETURN(tactics_, ParseTactics(options_.tactics));
+  KHEYA_RETURN_IF_ERROR(ParseTactics(options_.tactics, &plan_options_));
   KHEYA_RETURN_IF_ERROR(CheckSupported(model.graph));
   if (!options_.input_shapes.empty()) {
     KHEYA_RETURN_IF_ERROR(SpecializeInputs(model.graph, options_.input_shapes));
@@ -108,9 +113,12 @@ Status CompiledGraph::Init(Model model) {
 }
 
 Result<std::shared_ptr<const Plan>> CompiledGraph::MakePlan(Graph graph) {
-  const bool plain = tactics_ == Tactics::kReference;
+  const bool plain = plan_options_.tactics == Tactics::kReference;
   if (options_.lower && !plain) KHEYA_RETURN_IF_ERROR(Lower(graph, Passes()));
-  return CompilePlan(graph, {tactics_, cache_.get(), options_.notes});
+  CompilePlanOptions options = plan_options_;
+  options.cache = cache_.get();
+  options.notes = options_.notes;
+  return CompilePlan(graph, options);
 }
 
 Result<std::shared_ptr<Executor>> CompiledGraph::MakeExecutor(
@@ -235,6 +243,16 @@ std::string CompiledGraph::Describe() const {
 std::optional<int64_t> CompiledGraph::Macs(const std::map<std::string, Shape>& input_shapes) const {
   if (graph_ == nullptr) return macs_;
   return CountMacs(*graph_, input_shapes);
+}
+
+std::vector<std::string> TacticNames() {
+  std::vector<std::string> names = {"auto", "portable", "reference"};
+  const std::span<const KernelRow> rows = AllKernels();
+  for (const KernelRow& row : rows) {
+    const auto alike = [&](const KernelRow& other) { return row.family == std::string_view(other.family); };
+    if (std::ranges::count_if(rows, alike) > 1) names.push_back(TacticName(row));
+  }
+  return names;
 }
 
 Result<std::shared_ptr<CompiledModel>> CompileModel(Model model, const CompileOptions& options) {

@@ -48,7 +48,7 @@ class CompiledGraph : public CompiledModel {
   std::vector<std::shared_ptr<Executor>> Executors() const;
 
   CompileOptions options_;
-  Tactics tactics_ = Tactics::kAuto;
+  CompilePlanOptions plan_options_;  // of every plan
   std::string name_;
   std::vector<TensorInfo> inputs_;
   std::vector<TensorInfo> outputs_;

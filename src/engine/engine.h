@@ -87,7 +87,8 @@ ModelFacts GatherFacts(const Model& model);
 struct CompileOptions {
   std::string device = "auto";  // "auto", "cpu"; NotFound says what was looked for
   // "auto": the fastest that applies, by fixed rules; "reference": the plain kernels alone;
-  // "portable": no library kernels.
+  // "portable": no library kernels; the name of a kernel ("portable:winograd2"): that one wherever
+  // it can, else as "auto".
   std::string tactics = "auto";
   std::vector<std::string> disabled_passes;
   bool simplify = true;
@@ -100,6 +101,9 @@ struct CompileOptions {
   std::shared_ptr<MemoryBudget> budget;       // null: ProcessBudget()
   std::vector<std::string>* notes = nullptr;  // near misses of passes, choices of tactics
 };
+
+// What `tactics` may be: kernels alone in their family have no name here.
+std::vector<std::string> TacticNames();
 
 // Ready to run. Thread safety: all members; runs of many threads share weights and plans, each
 // with an arena of its own.

@@ -138,7 +138,7 @@ TEST(EngineTest, CountsNoMacsOfAMalformedNode) {
 }
 
 TEST(EngineTest, FixedShapesAndEveryTacticAgree) {
-  for (const char* tactics : {"auto", "portable", "reference"}) {
+  for (const std::string& tactics : TacticNames()) {
     CompileOptions options;
     options.tactics = tactics;
     options.input_shapes = {{"x", Shape{2, 3}}};

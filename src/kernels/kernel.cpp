@@ -34,6 +34,10 @@ bool SizesAreSane(std::span<const TensorDesc> descs) {
 
 const char* IsaName(Isa isa) { return isa == Isa::kOneDnn ? "onednn" : "portable"; }
 
+std::string TacticName(const KernelRow& row) {
+  return fmt::format("{}:{}", IsaName(row.isa), row.name);
+}
+
 std::span<const KernelRow> AllKernels() { return kRows; }
 
 std::vector<const KernelRow*> FindKernels(const KernelCall& call) {

@@ -74,6 +74,9 @@ struct KernelRow {
                                                            const PrepareContext& context);
 };
 
+// "onednn:conv"
+std::string TacticName(const KernelRow& row);
+
 // All rows of kernels.inc in its order, which is the order of preference.
 std::span<const KernelRow> AllKernels();
 

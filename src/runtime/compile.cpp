@@ -1,5 +1,6 @@
 #include "runtime/compile.h"
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <utility>
@@ -237,10 +238,21 @@ class PlanBuilder {
     for (TensorDesc& output : call->outputs) output.layout = layout;
   }
 
+  // The rows that may be taken for a call, best first.
+  std::vector<const KernelRow*> RowsFor(const KernelCall& call) const {
+    std::vector<const KernelRow*> rows = FindKernels(call);
+    if (options_.tactics == Tactics::kPortable) {
+      std::erase_if(rows, [](const KernelRow* row) { return row->isa != Isa::kPortable; });
+    }
+    std::stable_partition(rows.begin(), rows.end(), [this](const KernelRow* row) {
+      return TacticName(*row) == options_.forced;
+    });
+    return rows;
+  }
+
   // Prepares the first row that supports the call; the others become alternatives.
   bool ChooseKernel(const KernelCall& call, std::span<const Tensor* const> constants, Step* step) {
-    for (const KernelRow* row : FindKernels(call)) {
-      if (options_.tactics == Tactics::kPortable && row->isa != Isa::kPortable) continue;
+    for (const KernelRow* row : RowsFor(call)) {
       if (step->kernel != nullptr) {
         step->alternatives.push_back(row->name);
         continue;
@@ -248,7 +260,7 @@ class PlanBuilder {
       auto prepared = row->prepare(call, {constants, options_.cache});
       if (prepared.ok()) {
         step->kernel = std::move(prepared).value();
-        step->tactic = fmt::format("{}:{}", IsaName(row->isa), row->name);
+        step->tactic = TacticName(*row);
       } else if (options_.notes != nullptr) {
         options_.notes->push_back(fmt::format("node '{}' ({}): kernel '{}': {}", step->name,
                                               step->op, row->name, prepared.status().message()));

@@ -20,6 +20,8 @@ enum class Tactics : uint8_t {
 
 struct CompilePlanOptions {
   Tactics tactics = Tactics::kAuto;
+  // A row of kernels.inc ("portable:winograd2") that goes before the others wherever it can.
+  std::string forced = {};
   // Packed weights are shared through it; it must outlive no one, plans hold what they use.
   PackCache* cache = nullptr;
   // Lines about choices, for people; may be null.

@@ -54,7 +54,7 @@ std::shared_ptr<Executor> Compile(Graph& graph, Tactics tactics = Tactics::kAuto
                                   std::shared_ptr<Runtime> runtime = Runtime::Default()) {
   EXPECT_TRUE(InferTypes(graph).ok());
   static PackCache cache;
-  auto plan = CompilePlan(graph, {tactics, &cache, nullptr});
+  auto plan = CompilePlan(graph, {.tactics = tactics, .cache = &cache});
   EXPECT_TRUE(plan.ok()) << plan.status().ToString();
   return std::make_shared<Executor>(*plan, std::move(runtime), nullptr);
 }
@@ -253,9 +253,9 @@ TEST(ExecutorTest, SharesPackedWeights) {
   Graph graph = MakeNetwork();
   ASSERT_TRUE(InferTypes(graph).ok());
   PackCache cache;
-  const auto first = CompilePlan(graph, {Tactics::kAuto, &cache, nullptr});
+  const auto first = CompilePlan(graph, {.cache = &cache});
   const uint64_t bytes = cache.bytes();
-  const auto second = CompilePlan(graph, {Tactics::kAuto, &cache, nullptr});
+  const auto second = CompilePlan(graph, {.cache = &cache});
   ASSERT_TRUE(first.ok() && second.ok());
   EXPECT_GT(bytes, 0u);
   EXPECT_EQ(cache.bytes(), bytes);
