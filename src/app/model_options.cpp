@@ -1,12 +1,27 @@
 #include "app/model_options.h"
 
 #include <CLI/CLI.hpp>
+#include <cmath>
+#include <cstdlib>
 
 #include "app/terminal.h"
 #include "app/validators.h"
 #include "base/string_util.h"
 
 namespace kheya {
+
+namespace {
+
+// Empty where the environment names no home.
+std::string DefaultCacheDir() {
+  // The XDG specification says that a path that is not absolute is to be ignored.
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  if (cache != nullptr && cache[0] == '/') return std::string(cache) + "/kheya";
+  const char* home = std::getenv("HOME");
+  return home != nullptr && home[0] == '/' ? std::string(home) + "/.cache/kheya" : "";
+}
+
+}  // namespace
 
 Result<std::pair<std::string, Shape>> ParseShapeFlag(const std::string& text) {
   const size_t equals = text.rfind('=');
@@ -40,6 +55,17 @@ void ModelOptions::AddTo(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--disable-pass", disabled_passes, "Leave out this optimization; may be repeated")
       ->allow_extra_args(false);
+  app.add_flag("--no-tuning", no_tuning, "Time no kernels; choices of earlier runs are used")
+      ->envname("KHEYA_NO_TUNING");
+  app.add_option("--tuning-budget", tuning_budget, "Seconds for timing kernels")
+      ->envname("KHEYA_TUNING_BUDGET")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_flag("--deterministic", deterministic, "Fixed choices alone, the same on every run")
+      ->envname("KHEYA_DETERMINISTIC");
+  app.add_option("--cache-dir", cache_dir,
+                 "Where choices of kernels are kept (default: kheya in XDG_CACHE_HOME or ~/.cache)")
+      ->envname("KHEYA_CACHE_DIR");
   app.add_option("--shape", shapes, "Fix an input's shape, as NAME=1x3x224x224; may be repeated")
       ->allow_extra_args(false)
       ->check(Accepts([](const std::string& text) { return ParseShapeFlag(text).status(); }));
@@ -60,6 +86,14 @@ Result<std::shared_ptr<CompiledModel>> ModelOptions::Compile(const LoadOptions& 
   options.tactics = tactics;
   options.disabled_passes = disabled_passes;
   KHEYA_ASSIGN_OR_RETURN(options.input_shapes, ParseShapes());
+  const auto bar = std::make_shared<ProgressBar>("timing kernels", std::ceil(tuning_budget));
+  if (!deterministic) {
+    options.cache_dir = cache_dir.empty() ? DefaultCacheDir() : cache_dir;
+    options.tuning_seconds = no_tuning ? 0 : tuning_budget;
+    options.tuning_progress = [shown = std::weak_ptr(bar)](double seconds) {
+      if (const auto bar = shown.lock()) bar->Update(static_cast<int64_t>(seconds));
+    };
+  }
   KHEYA_ASSIGN_OR_RETURN(Model loaded, LoadModel(model, load));
   for (const std::string& warning : loaded.warnings) PrintWarning(warning);
   return CompileModel(std::move(loaded), options);

@@ -22,9 +22,13 @@ struct ModelOptions {
   std::string tactics = "auto";
   std::vector<std::string> disabled_passes;
   std::vector<std::string> shapes;  // "NAME=1x3x224x224"
+  bool no_tuning = false;
+  double tuning_budget = 15;  // seconds
+  bool deterministic = false;
+  std::string cache_dir;  // empty: XDG_CACHE_HOME/kheya, or ~/.cache/kheya
 
-  // MODEL, --device, --threads, --tactics, --disable-pass, --shape; environment KHEYA_THREADS,
-  // KHEYA_DEVICE.
+  // The members as MODEL and flags; environment KHEYA_THREADS, KHEYA_DEVICE, KHEYA_NO_TUNING,
+  // KHEYA_TUNING_BUDGET, KHEYA_DETERMINISTIC, KHEYA_CACHE_DIR.
   void AddTo(CLI::App& app);
   Result<std::map<std::string, Shape>> ParseShapes() const;
   // Loads and compiles, printing warnings of the import.

@@ -9,6 +9,7 @@
 #include "ops/infer.h"
 #include "ops/verify_model.h"
 #include "passes/pipeline.h"
+#include "runtime/tactics_cache.h"
 
 namespace kheya {
 namespace {
@@ -37,7 +38,7 @@ Status ParseTactics(const std::string& name, CompilePlanOptions* options) {
   }
   if (name == "portable") options->tactics = Tactics::kPortable;
   if (name == "reference") options->tactics = Tactics::kReference;
-  options->forced = name;
+  if (options->tactics == Tactics::kAuto && name != "auto") options->forced = name;
   return OkStatus();
 }
 
@@ -68,6 +69,14 @@ CompiledGraph::CompiledGraph(const CompileOptions& options) : options_(options) 
   if (!options_.budget) options_.budget = ProcessBudget();
   cache_ = std::make_shared<PackCache>(options_.budget);
   plans_ = std::make_unique<ShapePlans>(options_.max_shape_plans);
+  if (options_.tuning_seconds <= 0 && options_.cache_dir.empty()) return;
+  TacticChoices known;
+  if (!options_.cache_dir.empty()) {
+    const std::string machine = TuningMachine();
+    known = ReadTactics(TacticsCachePath(options_.cache_dir, machine), machine);
+  }
+  tuner_ = std::make_unique<Tuner>(
+      TunerOptions{options_.tuning_seconds, options_.tuning_progress}, std::move(known));
 }
 
 Result<std::shared_ptr<CompiledModel>> CompiledGraph::Create(Model model,
@@ -107,26 +116,41 @@ Status CompiledGraph::Init(Model model) {
     graph_ = std::make_unique<const Graph>(std::move(model.graph));
     return OkStatus();
   }
-  KHEYA_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan, MakePlan(std::move(model.graph)));
+  KHEYA_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan, MakePlan(std::move(model.graph), /*may_time=*/true));
   executor_ = std::make_shared<Executor>(std::move(plan), options_.runtime, options_.budget);
   return OkStatus();
 }
 
-Result<std::shared_ptr<const Plan>> CompiledGraph::MakePlan(Graph graph) {
+Result<std::shared_ptr<const Plan>> CompiledGraph::MakePlan(Graph graph, bool may_time) {
   const bool plain = plan_options_.tactics == Tactics::kReference;
   if (options_.lower && !plain) KHEYA_RETURN_IF_ERROR(Lower(graph, Passes()));
   CompilePlanOptions options = plan_options_;
   options.cache = cache_.get();
   options.notes = options_.notes;
-  return CompilePlan(graph, options);
+  options.tuner = tuner_.get();
+  options.may_time = may_time;
+  const size_t known = tuner_ == nullptr ? 0 : tuner_->num_timed();
+  KHEYA_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan, CompilePlan(graph, options));
+  if (tuner_ != nullptr && tuner_->num_timed() > known) KeepChoices();
+  return plan;
+}
+
+void CompiledGraph::KeepChoices() const {
+  if (options_.cache_dir.empty()) return;
+  const std::string machine = TuningMachine();
+  const Status status =
+      WriteTactics(TacticsCachePath(options_.cache_dir, machine), machine, tuner_->choices());
+  if (!status.ok() && options_.notes != nullptr) {
+    options_.notes->push_back(fmt::format("choices of kernels: {}", status.message()));
+  }
 }
 
 Result<std::shared_ptr<Executor>> CompiledGraph::MakeExecutor(
-    const std::map<std::string, Shape>& shapes) {
+    const std::map<std::string, Shape>& shapes, bool may_time) {
   Graph graph = graph_->Clone();
   KHEYA_RETURN_IF_ERROR(SpecializeInputs(graph, shapes));
   if (options_.simplify) KHEYA_RETURN_IF_ERROR(Simplify(graph, Passes()));
-  KHEYA_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan, MakePlan(std::move(graph)));
+  KHEYA_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan, MakePlan(std::move(graph), may_time));
   return std::make_shared<Executor>(std::move(plan), options_.runtime, options_.budget);
 }
 
@@ -164,7 +188,7 @@ Result<std::shared_ptr<Executor>> CompiledGraph::ExecutorFor(std::span<const Val
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (inputs_[i].type.is_tensor()) shapes[inputs_[i].name] = inputs[i].tensor().shape();
     }
-    return MakeExecutor(shapes);
+    return MakeExecutor(shapes, /*may_time=*/false);
   });
 }
 
@@ -205,7 +229,7 @@ Status CompiledGraph::Prepare(const std::map<std::string, Shape>& input_shapes) 
   }
   if (executor_) return OkStatus();
   return CatchOutOfMemory(
-      [&] { return plans_->Get(key, [&] { return MakeExecutor(shapes); }).status(); });
+      [&] { return plans_->Get(key, [&] { return MakeExecutor(shapes, true); }).status(); });
 }
 
 std::vector<std::shared_ptr<Executor>> CompiledGraph::Executors() const {

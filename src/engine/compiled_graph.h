@@ -40,8 +40,10 @@ class CompiledGraph : public CompiledModel {
   Status Init(Model model);
   PassOptions Passes() const;
   // Lowers and compiles a simplified graph.
-  Result<std::shared_ptr<const Plan>> MakePlan(Graph graph);
-  Result<std::shared_ptr<Executor>> MakeExecutor(const std::map<std::string, Shape>& shapes);
+  Result<std::shared_ptr<const Plan>> MakePlan(Graph graph, bool may_time);
+  void KeepChoices() const;
+  Result<std::shared_ptr<Executor>> MakeExecutor(const std::map<std::string, Shape>& shapes,
+                                                 bool may_time);
   Result<std::shared_ptr<Executor>> ExecutorFor(std::span<const Value> inputs);
   Status CheckInputs(std::span<const Value> inputs) const;
   Status CheckOutputs(std::span<const Value> outputs) const;
@@ -55,6 +57,7 @@ class CompiledGraph : public CompiledModel {
   std::vector<ValueType> output_kinds_;
   std::vector<std::pair<std::string, std::string>> metadata_;
   std::shared_ptr<PackCache> cache_;
+  std::unique_ptr<Tuner> tuner_;  // null: fixed choices
   std::optional<int64_t> macs_;         // of the fixed shapes
   std::shared_ptr<Executor> executor_;  // for the fixed shapes; null when some are not fixed
   std::unique_ptr<const Graph> graph_;  // simplified; null when the shapes are fixed

@@ -97,6 +97,14 @@ struct CompileOptions {
   int max_shape_plans = 16;
   // Fixed shapes by input name; others stay as declared.
   std::map<std::string, Shape> input_shapes;
+  // Seconds for timing kernels where several can run a step; 0: fixed choices. Nothing is ever
+  // timed by Run.
+  double tuning_seconds = 0;
+  // Called after each step that was timed, with the seconds spent; may be empty.
+  std::function<void(double seconds)> tuning_progress = {};
+  // Where choices are kept from one process to the next; empty: nowhere. Remembered choices are
+  // taken even where nothing may be timed. That the folder cannot be written is a note alone.
+  std::string cache_dir = {};
   std::shared_ptr<Runtime> runtime;           // null: Runtime::Default()
   std::shared_ptr<MemoryBudget> budget;       // null: ProcessBudget()
   std::vector<std::string>* notes = nullptr;  // near misses of passes, choices of tactics

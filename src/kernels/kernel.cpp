@@ -38,6 +38,13 @@ std::string TacticName(const KernelRow& row) {
   return fmt::format("{}:{}", IsaName(row.isa), row.name);
 }
 
+#if KHEYA_ONEDNN
+std::string OneDnnVersion();  // onednn/library.cpp
+std::string KernelLibraries() { return "onednn " + OneDnnVersion(); }
+#else
+std::string KernelLibraries() { return "portable"; }
+#endif
+
 std::span<const KernelRow> AllKernels() { return kRows; }
 
 std::vector<const KernelRow*> FindKernels(const KernelCall& call) {

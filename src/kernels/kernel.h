@@ -77,6 +77,9 @@ struct KernelRow {
 // "onednn:conv"
 std::string TacticName(const KernelRow& row);
 
+// The libraries behind the rows, with their versions: "onednn 2.6.3".
+std::string KernelLibraries();
+
 // All rows of kernels.inc in its order, which is the order of preference.
 std::span<const KernelRow> AllKernels();
 

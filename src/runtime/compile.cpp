@@ -250,20 +250,50 @@ class PlanBuilder {
     return rows;
   }
 
-  // Prepares the first row that supports the call; the others become alternatives.
+  std::shared_ptr<const PreparedKernel> Prepare(const KernelRow& row, const KernelCall& call,
+                                                std::span<const Tensor* const> constants,
+                                                const Step& step) {
+    auto prepared = row.prepare(call, {constants, options_.cache});
+    if (prepared.ok()) return std::move(prepared).value();
+    if (options_.notes != nullptr) {
+      options_.notes->push_back(fmt::format("node '{}' ({}): kernel '{}': {}", step.name, step.op,
+                                            row.name, prepared.status().message()));
+    }
+    return nullptr;
+  }
+
+  // Brings the row that was found fastest to the front: remembered, or timed now.
+  void Tune(const KernelCall& call, std::span<const Tensor* const> constants, const Step& step,
+            std::vector<const KernelRow*>* rows) {
+    const bool free = options_.tactics == Tactics::kAuto && options_.forced.empty();
+    if (options_.tuner == nullptr || rows->size() < 2 || !free) return;
+    const std::optional<std::string> key = TuningKey(call, constants);
+    if (!key) return;
+    std::optional<std::string> best = options_.tuner->Known(*key);
+    if (!best && options_.may_time && options_.tuner->CanTime()) {
+      std::vector<Tuner::Candidate> candidates;
+      for (const KernelRow* row : *rows) {
+        if (auto kernel = Prepare(*row, call, constants, step)) {
+          candidates.push_back({TacticName(*row), std::move(kernel)});
+        }
+      }
+      if (candidates.empty()) return;
+      best = candidates[options_.tuner->Choose(*key, call, candidates, constants)].tactic;
+    }
+    std::stable_partition(rows->begin(), rows->end(),
+                          [&](const KernelRow* row) { return TacticName(*row) == best; });
+  }
+
+  // Prepares the best row that supports the call; the others become alternatives.
   bool ChooseKernel(const KernelCall& call, std::span<const Tensor* const> constants, Step* step) {
-    for (const KernelRow* row : RowsFor(call)) {
+    std::vector<const KernelRow*> rows = RowsFor(call);
+    Tune(call, constants, *step, &rows);
+    for (const KernelRow* row : rows) {
       if (step->kernel != nullptr) {
         step->alternatives.push_back(row->name);
-        continue;
-      }
-      auto prepared = row->prepare(call, {constants, options_.cache});
-      if (prepared.ok()) {
-        step->kernel = std::move(prepared).value();
+      } else if (auto kernel = Prepare(*row, call, constants, *step)) {
+        step->kernel = std::move(kernel);
         step->tactic = TacticName(*row);
-      } else if (options_.notes != nullptr) {
-        options_.notes->push_back(fmt::format("node '{}' ({}): kernel '{}': {}", step->name,
-                                              step->op, row->name, prepared.status().message()));
       }
     }
     return step->kernel != nullptr;

@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "kernels/pack_cache.h"
 #include "runtime/plan.h"
+#include "runtime/tuner.h"
 
 namespace kheya {
 
@@ -22,6 +23,10 @@ struct CompilePlanOptions {
   Tactics tactics = Tactics::kAuto;
   // A row of kernels.inc ("portable:winograd2") that goes before the others wherever it can.
   std::string forced = {};
+  // Chooses by measuring where several rows support a call; null: the first is taken. Not used
+  // where a row is forced or tactics are not kAuto.
+  Tuner* tuner = nullptr;
+  bool may_time = true;  // else the tuner only gives what it knows
   // Packed weights are shared through it; it must outlive no one, plans hold what they use.
   PackCache* cache = nullptr;
   // Lines about choices, for people; may be null.

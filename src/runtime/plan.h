@@ -56,7 +56,7 @@ struct Step {
   // Dynamic registers that nothing needs after this step.
   std::vector<RegisterId> releases;
   size_t workspace_offset = 0;
-  // The other kernels that could run this step, best first: where measured tuning would look.
+  // The other kernels that could run this step.
   std::vector<const char*> alternatives;
 };
 

@@ -12,6 +12,16 @@
 extern "C" int omp_get_max_threads();
 extern "C" void omp_set_num_threads(int threads);
 
+namespace kheya {
+
+std::string OneDnnVersion();
+std::string OneDnnVersion() {
+  const dnnl_version_t* version = dnnl_version();
+  return fmt::format("{}.{}.{}", version->major, version->minor, version->patch);
+}
+
+}  // namespace kheya
+
 namespace kheya::onednn {
 namespace {
 
