@@ -12,6 +12,7 @@ namespace kheya {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 Graph Parsed(const char* text) {
   Result<Graph> graph = ParseGraph(text);
@@ -179,10 +180,26 @@ constexpr OlderCase kOlder[] = {
      "graph g(x: float32[1,1,2,2,2], grid: float32[1,2,2,2,3]) -> (y) {\n"
      "  y = GridSample(x, grid)\n}",
      "rank 4"},
-    {"a meaning of later", 20,
+    {"groups as channels", 20,
      "graph g(x: float32[1,4,2], s: float32[4], b: float32[4]) -> (y) {\n"
+     "  y = GroupNormalization(x, s, b) {epsilon: 0.5, num_groups: 2}\n}",
+     "reads: InstanceNormalization(y_1, y_number, y_number_1) {epsilon: 0.5}"},
+    {"groups of what is normalized in float32", 11,
+     "graph g(x: float16[1,4,2], s: float16[4], b: float16[4]) -> (y) {\n"
      "  y = GroupNormalization(x, s, b) {num_groups: 2}\n}",
-     "means something else"},
+     "reads: Cast("},
+    {"groups in double precision", 17,
+     "graph g(x: float64[1,4,2], s: float64[4], b: float64[4]) -> (y) {\n"
+     "  y = GroupNormalization(x, s, b) {num_groups: 2}\n}",
+     "reads: ReduceMean("},
+    {"groups of one dimension", 20,
+     "graph g(x: float32[4], s: float32[4], b: float32[4]) -> (y) {\n"
+     "  y = GroupNormalization(x, s, b) {num_groups: 2}\n}",
+     "needs a known rank"},
+    {"too many groups", 20,
+     "graph g(x: float32[1,4,2], s: float32[4], b: float32[4]) -> (y) {\n"
+     "  y = GroupNormalization(x, s, b) {num_groups: 1099511627776}\n}",
+     "expected 1 to 1048576"},
     {"rests of integers", 27, "graph g(x: int32[2], d: int32[1]) -> (y) {\n  y = Mod(x, d)\n}",
      nullptr},
     {"rests of floats that C has", 27,
@@ -225,6 +242,38 @@ TEST(ExportOnnx, WritesOrEqualAsTwo) {
   EXPECT_THAT(text, HasSubstr("Greater(a, b)"));
   EXPECT_THAT(text, HasSubstr("Equal(a, b)"));
   EXPECT_THAT(text, HasSubstr("Or("));
+}
+
+// Elements of the only output, float32, for x = 0, 0.5, 1, ...
+std::vector<float> ResultOf(const Graph& graph) {
+  Result<Tensor> x = Tensor::Zeros(DType::kFloat32, Shape{2, 4, 3});
+  for (size_t i = 0; i < 24; ++i) x->mutable_data<float>()[i] = 0.5f * static_cast<float>(i);
+  const Result<std::vector<Value>> outputs =
+      Interpret(graph, std::vector<Value>{Value(*x)}, InterpretOptions());
+  EXPECT_TRUE(outputs.ok()) << outputs.status().message();
+  if (!outputs.ok()) return {};
+  const std::span<const float> data = (*outputs)[0].tensor().data<float>();
+  return {data.begin(), data.end()};
+}
+
+TEST(ExportOnnx, ExpandsGroupsWithTheSameResult) {
+  for (int type : {1, 10, 11}) {  // float32, float16, float64
+    SCOPED_TRACE(type);
+    const std::string text = fmt::format(
+        "graph g(x: float32[2,4,3]) -> (y) {{\n  s: float32[4] = [1, 2, 3, 4]\n"
+        "  b: float32[4] = [5, 6, 7, 8]\n  xt = Cast(x) {{to: {0}}}\n  st = Cast(s) {{to: {0}}}\n"
+        "  bt = Cast(b) {{to: {0}}}\n  yt = GroupNormalization(xt, st, bt) {{num_groups: 2}}\n"
+        "  y = Cast(yt) {{to: 1}}\n}}",
+        type);
+    const std::vector<float> expected = ResultOf(Parsed(text.c_str()));
+    for (int opset : {11, 20}) {
+      const Result<Graph> again = Through(text.c_str(), opset);
+      ASSERT_TRUE(again.ok()) << again.status().message();
+      EXPECT_THAT(PrintGraph(*again), Not(HasSubstr("GroupNormalization")));
+      EXPECT_THAT(ResultOf(*again),
+                  ::testing::Pointwise(::testing::FloatNear(type == 10 ? 0.02f : 1e-5f), expected));
+    }
+  }
 }
 
 TEST(ExportOnnx, KeepsWhatTheFileSays) {
