@@ -300,6 +300,56 @@ TEST(ExportOnnx, KeepsWhatTheFileSays) {
   EXPECT_THAT(read->metadata(), ::testing::UnorderedElementsAreArray(graph.metadata()));
 }
 
+std::string TextOf(const Notes& notes) {
+  std::string text;
+  const auto add = [&](const auto& some) {
+    for (const auto& [key, note] : some) {
+      text += fmt::format("{} '{}'", key, note.doc);
+      for (const auto& [name, value] : note.metadata) text += fmt::format(" {}={}", name, value);
+      text += '\n';
+    }
+  };
+  add(notes.nodes);
+  add(notes.inputs);
+  add(notes.outputs);
+  for (const auto& constant : notes.constants)
+    add(std::map{std::pair("constant", constant.second)});
+  return text;
+}
+
+TEST(ExportOnnx, KeepsNotesWhereAsked) {
+  Graph graph = Parsed(
+      "graph g(x: float32[2], c: bool[]) -> (y, z = w) {\n  w: float32[2] = [1, 2]\n"
+      "  v: float32[2] = [3, 4]\n  a = Add(x, w)\n  b = Add(a, v)\n"
+      "  y = If(c) {then_branch: graph t() captures (i = b) -> (o) { o = Neg(i) },\n"
+      "    else_branch: graph e() captures (i = b) -> (o) { o = Abs(i) }}\n}");
+  const auto set_all = [](Graph& one, const std::string& where) {
+    const auto note = [&](const char* what) {
+      return Note{"doc " + where + what, {{"k", where + what}, {"", ""}}};
+    };
+    one.notes.nodes[one.NodeIds()[0].index] = note("node");
+    one.notes.outputs[one.outputs()[0].name] = note("output");
+  };
+  graph.default_inputs = {"v"};
+  graph.notes.inputs = {{"x", {"doc", {}}}, {"v", {"of a default", {{"k", "v"}}}}};
+  graph.notes.constants[graph.FindValue("w")->index] = {"", {{"of", "w"}}};
+  set_all(graph, "outer ");
+  const NodeId branch = graph.NodeIds()[2];
+  set_all(*graph.Subgraphs(branch)[0], "inner ");
+  graph.Subgraphs(branch)[0]->doc = "of the branch";
+  const Result<std::string> bytes = ExportOnnxBytes(graph, ExportOptions());
+  ASSERT_TRUE(bytes.ok()) << bytes.status().message();
+  for (bool keep : {true, false}) {
+    const Result<Graph> read =
+        ImportOnnxBytes(std::as_bytes(std::span(*bytes)), nullptr, {.keep_notes = keep}, nullptr);
+    ASSERT_TRUE(read.ok()) << read.status().message();
+    EXPECT_EQ(TextOf(read->notes), keep ? TextOf(graph.notes) : "");
+    EXPECT_EQ(TextOf(read->Subgraphs(branch)[0]->notes),
+              keep ? TextOf(graph.Subgraphs(branch)[0]->notes) : "");
+    EXPECT_EQ(read->Subgraphs(branch)[0]->doc, keep ? "of the branch" : "");
+  }
+}
+
 TEST(ExportOnnx, NamesEveryNodeOnce) {
   const std::string text = TextThrough(
       "graph g(x: float32[2]) -> (y) {\n  a = Relu(x) {name: \"call\"}\n"

@@ -215,8 +215,9 @@ TEST(Upgrade, GroupsAreNormalizedInDoublesWhereTheyAreDoubles) {
         .attributes = {{"num_groups", int64_t{2}}}};
     ASSERT_TRUE(UpgradeNode(graph, 18, spec).ok());
     const bool said = std::ranges::any_of(spec.attributes, [](const Attribute& attribute) {
-      return attribute.name == "stash_type" &&
-             attribute.value == AttributeValue(static_cast<int64_t>(DType::kFloat64));
+      const auto* value = std::get_if<int64_t>(&attribute.value);
+      return attribute.name == "stash_type" && value != nullptr &&
+             *value == static_cast<int64_t>(DType::kFloat64);
     });
     EXPECT_EQ(said, dtype == DType::kFloat64);
   }
