@@ -441,7 +441,7 @@ TEST_F(ServerTest, ShutdownAnswersWhatIsUnderWay) {
   const std::string answer = busy.ReadAll();
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 200"));
   EXPECT_THAT(answer, HasSubstr("Connection: close\r\n"));
-  server_->Wait();
+  EXPECT_TRUE(server_->Wait().ok());
   EXPECT_FALSE(Client(port()).connected());
 }
 
@@ -458,7 +458,7 @@ TEST_F(ServerTest, DrainIsNotReadyButStillAnswers) {
   late.Send(Post("/predict", kRow));
   EXPECT_THAT(late.ReadAll(), HasSubstr(std::string(kDoubled)));
   server_->Shutdown();
-  server_->Wait();
+  EXPECT_TRUE(server_->Wait().ok());
 }
 
 TEST_F(ServerTest, SecondShutdownCancelsWhatIsUnderWay) {
@@ -469,7 +469,7 @@ TEST_F(ServerTest, SecondShutdownCancelsWhatIsUnderWay) {
   gate.WaitForEntered(1);
   server_->Shutdown();
   server_->Shutdown();
-  server_->Wait();
+  EXPECT_TRUE(server_->Wait().ok());
   EXPECT_EQ(busy.ReadAll(), "");
   gate.WaitForCancelled(1);
 }
@@ -482,7 +482,7 @@ TEST_F(ServerTest, GraceEndsWhatDoesNotEnd) {
   busy.Send(Post("/predict", kRow));
   gate.WaitForEntered(1);
   server_->Shutdown();
-  server_->Wait();
+  EXPECT_TRUE(server_->Wait().ok());
   EXPECT_EQ(busy.ReadAll(), "");
 }
 
@@ -556,7 +556,7 @@ TEST_F(ServerTest, AccessLog) {
   client.Send(Post("/predict?q=1", kRow, "X-Request-Id: id-7\r\nConnection: close\r\n"));
   client.ReadAll();
   server_->Shutdown();
-  server_->Wait();
+  EXPECT_TRUE(server_->Wait().ok());
   EXPECT_THAT(lines, testing::Contains(testing::AllOf(HasSubstr("id-7"), HasSubstr("/predict"),
                                                       HasSubstr("200"), HasSubstr("serve.access"),
                                                       HasSubstr("127.0.0.1"))));
