@@ -47,7 +47,7 @@ Status WarmUp(CompiledModel& model) {
 
 // Runs still use the server and its models, so that nothing may be destroyed.
 [[noreturn]] void EndAtOnce(const ServedModel& model, const Status& busy) {
-  LogError("serve", "model '{}': {}: the process ends without them", model.name(), busy.message());
+  LogError("serve", "model '{}': {}; the process ends without it", model.name(), busy.message());
   _exit(GetStatusCodeInfo(busy.code()).exit_code);
 }
 

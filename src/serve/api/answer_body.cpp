@@ -31,13 +31,12 @@ Result<std::string*> AnswerBody::Extend(size_t bytes) {
 }
 
 Status AnswerBody::Append(std::string_view bytes) {
-  KHEYA_RETURN_IF_ERROR(Extend(bytes.size()).status());
-  while (!bytes.empty()) {
-    const std::string_view part = bytes.substr(0, kBytesBetweenChecks);
-    KHEYA_ASSIGN_OR_RETURN(std::string* const text, Extend(part.size()));
-    text->append(part);
-    bytes.remove_prefix(part.size());
+  KHEYA_ASSIGN_OR_RETURN(std::string* const text, Extend(bytes.size()));
+  for (; bytes.size() > kBytesBetweenChecks; bytes.remove_prefix(kBytesBetweenChecks)) {
+    KHEYA_RETURN_IF_ERROR(CheckAlive());
+    text->append(bytes.substr(0, kBytesBetweenChecks));
   }
+  text->append(bytes);
   return OkStatus();
 }
 

@@ -107,8 +107,8 @@ class Server::Impl {
     if (thread_.joinable()) thread_.join();
     const std::vector<std::string> busy = queue_.Stop(options_.cancel_grace);
     if (busy.empty()) return OkStatus();
-    return DeadlineExceededError("found {} requests at work {} ms after they were given up: {}",
-                                 busy.size(), options_.cancel_grace.count(), Join(busy, ", "));
+    return DeadlineExceededError("found at work {} ms after it was given up: {}",
+                                 options_.cancel_grace.count(), Join(busy, ", "));
   }
 
  private:
