@@ -81,10 +81,10 @@ TEST(AnswerBody, DeadlinePassesHalfway) {
 // The room that is asked for is never less than what is written.
 TEST(AnswerBody, LongestElementsStayWithinTheirRoom) {
   const double lowest = -2.2250738585072014e-308;
-  std::vector<Tensor> tensors = {
-      Filled<double>({1000}, lowest), Filled<float>({1000}, -1.17549435e-38f),
-      Filled<int64_t>({1000}, std::numeric_limits<int64_t>::min()),
-      Filled<std::string>({1000}, std::string(3, '\x01'))};
+  std::vector<Tensor> tensors = {Filled<double>({1000}, lowest),
+                                 Filled<float>({1000}, -1.17549435e-38f),
+                                 Filled<int64_t>({1000}, std::numeric_limits<int64_t>::min()),
+                                 Filled<std::string>({1000}, std::string(3, '\x01'))};
   Tensor pairs = Tensor::Zeros(DType::kComplex128, {1000}).value();
   const Tensor parts = Filled<double>({2000}, lowest);
   std::memcpy(pairs.mutable_view().data, parts.bytes().data(), parts.bytes().size());

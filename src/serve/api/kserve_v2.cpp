@@ -50,9 +50,9 @@ Status AppendOutput(const InferOutput& output, bool binary, AnswerBody* json, An
   const Tensor& tensor = output.value.tensor();
   std::string start = "{\"name\":";
   AppendJsonString(output.name, &start);
-  KHEYA_RETURN_IF_ERROR(json->Append(fmt::format("{},\"datatype\":\"{}\",\"shape\":{}", start,
-                                                 GetDTypeInfo(tensor.dtype()).kserve,
-                                                 tensor.shape().ToString())));
+  KHEYA_RETURN_IF_ERROR(
+      json->Append(fmt::format("{},\"datatype\":\"{}\",\"shape\":{}", start,
+                               GetDTypeInfo(tensor.dtype()).kserve, tensor.shape().ToString())));
   if (binary) {
     KHEYA_ASSIGN_OR_RETURN(const size_t size, AppendBinaryTensor(tensor, tail));
     return json->Append(fmt::format(",\"parameters\":{{\"binary_data_size\":{}}}}}", size));

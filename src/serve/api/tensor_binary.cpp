@@ -77,8 +77,7 @@ Result<Tensor> ReadBinaryTensor(std::string_view bytes, DType dtype, const Shape
 Result<size_t> AppendBinaryTensor(const Tensor& tensor, AnswerBody* out) {
   if (tensor.dtype() == DType::kString) return AppendStrings(tensor, out);
   const std::span<const std::byte> bytes = tensor.bytes();
-  KHEYA_RETURN_IF_ERROR(
-      out->Append({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+  KHEYA_RETURN_IF_ERROR(out->Append({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
   return bytes.size();
 }
 

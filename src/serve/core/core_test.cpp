@@ -93,12 +93,13 @@ TEST(WorkQueue, BoundsWhatWaitsAndTakesBack) {
     const std::lock_guard lock(mutex);
     ++ran;
   };
-  ASSERT_NE(queue.TryPush("first", [&] {
-    std::unique_lock lock(mutex);
-    started = true;
-    changed.notify_all();
-    changed.wait(lock, [&] { return open; });
-  }),
+  ASSERT_NE(queue.TryPush("first",
+                          [&] {
+                            std::unique_lock lock(mutex);
+                            started = true;
+                            changed.notify_all();
+                            changed.wait(lock, [&] { return open; });
+                          }),
             0u);
   {
     std::unique_lock lock(mutex);

@@ -2,7 +2,7 @@
 #include <atomic>
 #include <thread>
 
-#include "serve/http/server_fixture.h"
+#include "serve/testing/server_fixture.h"
 
 namespace kheya {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <future>
 
-#include "serve/http/server_fixture.h"
+#include "serve/testing/server_fixture.h"
 
 namespace kheya {
 namespace {
@@ -121,7 +121,8 @@ TEST_F(ServerTest, WaitNamesWhatOutlivesItsRequest) {
   deaf.WaitForEntered();
   EXPECT_THAT(client.ReadAnswer(), StartsWith("HTTP/1.1 504"));
   server_->Shutdown();
-  EXPECT_THAT(server_->Wait().message(), HasSubstr("found at work 20 ms after it was given up: POST /v2/models/m/infer"));
+  EXPECT_THAT(server_->Wait().message(),
+              HasSubstr("found at work 20 ms after it was given up: POST /v2/models/m/infer"));
   deaf.Open();
 }
 
@@ -139,8 +140,7 @@ class SignalTest : public ServerTest {
       ++seen_;
       seen_.notify_all();
     });
-    ASSERT_TRUE(
-        repository_.Add(ServedModel::Create("m", "1", MakeDoublingModel()).value()).ok());
+    ASSERT_TRUE(repository_.Add(ServedModel::Create("m", "1", MakeDoublingModel()).value()).ok());
   }
   // `apart`: the second is sent when the first was seen.
   void Round(int first, int second, bool apart, bool connected) {
@@ -155,8 +155,7 @@ class SignalTest : public ServerTest {
     raise(first);
     if (apart) seen_.wait(0);
     raise(second);
-    std::future<Status> ended =
-        std::async(std::launch::async, [this] { return server_->Wait(); });
+    std::future<Status> ended = std::async(std::launch::async, [this] { return server_->Wait(); });
     if (ended.wait_for(milliseconds(kPatienceMs)) != std::future_status::ready) {
       std::fprintf(stderr, "signals %d and %d did not end the server\n", first, second);
       std::abort();  // a thread waits for ever

@@ -1,6 +1,6 @@
 // What tests of the server over real sockets share: a client, a model that waits, and a fixture.
-#ifndef KHEYA_SERVE_HTTP_SERVER_FIXTURE_H_
-#define KHEYA_SERVE_HTTP_SERVER_FIXTURE_H_
+#ifndef KHEYA_SERVE_TESTING_SERVER_FIXTURE_H_
+#define KHEYA_SERVE_TESTING_SERVER_FIXTURE_H_
 
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
@@ -99,7 +99,8 @@ class Client {
   std::string received_;
 };
 
-inline std::string Post(std::string_view path, std::string_view body, std::string_view headers = "") {
+inline std::string Post(std::string_view path, std::string_view body,
+                        std::string_view headers = "") {
   return fmt::format("POST {} HTTP/1.1\r\nHost: h\r\n{}Content-Length: {}\r\n\r\n{}", path, headers,
                      body.size(), body);
 }
@@ -195,4 +196,4 @@ class ServerTest : public testing::Test {
 
 }  // namespace kheya
 
-#endif  // KHEYA_SERVE_HTTP_SERVER_FIXTURE_H_
+#endif  // KHEYA_SERVE_TESTING_SERVER_FIXTURE_H_
