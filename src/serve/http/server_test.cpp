@@ -217,6 +217,7 @@ TEST_F(ServerTest, RequestTimeout) {
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 504"));
   EXPECT_THAT(answer, HasSubstr("{\"error\":"));
   gate.WaitForCancelled(1);
+  server_.reset();  // the gate is in use until then
 }
 
 TEST_F(ServerTest, KserveTimeoutParameter) {

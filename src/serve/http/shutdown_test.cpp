@@ -124,6 +124,7 @@ TEST_F(ServerTest, WaitNamesWhatOutlivesItsRequest) {
   EXPECT_THAT(server_->Wait().message(),
               HasSubstr("found at work 20 ms after it was given up: POST /v2/models/m/infer"));
   deaf.Open();
+  server_.reset();  // the model is in use until then
 }
 
 // The process's own signals, first and second. The second ends the server whatever its delays are,
