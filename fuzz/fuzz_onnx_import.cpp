@@ -13,7 +13,7 @@ constexpr uint64_t kBudgetBytes = 64 << 20;
 kheya::Status Digest(std::span<const std::byte> bytes) {
   kheya::Model model;
   KHEYA_ASSIGN_OR_RETURN(
-      model.graph, kheya::ImportOnnxBytes(bytes, nullptr, kheya::ImportOptions(), &model.warnings));
+      model.graph, kheya::ImportOnnxBytes(bytes, nullptr, {.keep_notes = true}, &model.warnings));
   KHEYA_RETURN_IF_ERROR(kheya::InferTypes(model.graph, &model.warnings));
   (void)kheya::GatherFacts(model);
   kheya::CompileOptions options;

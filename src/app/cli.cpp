@@ -100,9 +100,7 @@ int ReportUsage(const CLI::App& app, const CLI::ParseError& error) {
   return kExitUsage;
 }
 
-}  // namespace
-
-int RunCli(int argc, char** argv) {
+int ParseAndRun(int argc, char** argv) {
   CLI::App app("Kheya takes a trained model file to production.", "kheya");
   app.set_version_flag("--version", std::string("kheya ") + kVersion);
   app.require_subcommand(1);
@@ -119,12 +117,18 @@ int RunCli(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return ReportUsage(app, error);
   }
+  const Status status = body();
+  if (std::fflush(stdout) != 0 && status.ok()) {
+    return Report(UnavailableError("could not write the output"));
+  }
+  return Report(status);
+}
+
+}  // namespace
+
+int RunCli(int argc, char** argv) {
   try {
-    const Status status = body();
-    if (std::fflush(stdout) != 0 && status.ok()) {
-      return Report(UnavailableError("could not write the output"));
-    }
-    return Report(status);
+    return ParseAndRun(argc, argv);
   } catch (const std::bad_alloc&) {
     return Report(ResourceExhaustedError("out of memory"));
   } catch (const std::exception& error) {

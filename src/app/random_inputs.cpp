@@ -25,6 +25,11 @@ Symbols SymbolsOf(const std::vector<TensorInfo>& infos,
 }
 
 Result<Shape> ChooseShape(const TensorInfo& info, int64_t batch, const Symbols& symbols) {
+  if (!info.type.is_tensor() && info.type.kind != ValueType::Kind::kUnknown) {
+    return InvalidArgumentError("input '{}': found {}, only tensors can be made up", info.name,
+                                info.type.ToString())
+        .WithHint(fmt::format("give it as JSON: kheya run MODEL --input {}=...", info.name));
+  }
   if (!info.type.is_tensor() || !info.type.shape) {
     return InvalidArgumentError("input '{}': the rank is not known", info.name)
         .WithHint("give its shape with --shape " + info.name + "=1x3x224x224");

@@ -13,7 +13,8 @@ namespace kheya {
 
 // The shape of every input: from `shapes` by name, else as declared, with a first dimension that is
 // not known taken as `batch` and other unknown ones as 1. InvalidArgument when `shapes` names no
-// input, does not fit, or a known first dimension is not `batch` (when batch is above 0).
+// input, does not fit, a known first dimension is not `batch` (when batch is above 0), or an input
+// is no tensor: a sequence, map or optional.
 Result<std::map<std::string, Shape>> ChooseShapes(const std::vector<TensorInfo>& infos,
                                                   const std::map<std::string, Shape>& shapes,
                                                   int64_t batch);

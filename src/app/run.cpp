@@ -34,9 +34,9 @@ struct RunOptions {
 };
 
 Result<std::string> TextOf(const Value& value) {
-  std::string text;
-  KHEYA_RETURN_IF_ERROR(AppendJsonValue(value, &text));
-  return text;
+  AnswerBody body;
+  KHEYA_RETURN_IF_ERROR(AppendJsonValue(value, &body));
+  return std::move(body).TakeText();
 }
 
 std::string TypeMembers(const Value& value) {

@@ -45,6 +45,12 @@ Status WarmUp(CompiledModel& model) {
   return model.Prepare(shapes);
 }
 
+// Runs still use the server and its models, so that nothing may be destroyed.
+[[noreturn]] void EndAtOnce(const ServedModel& model, const Status& busy) {
+  LogError("serve", "model '{}': {}; the process ends without it", model.name(), busy.message());
+  _exit(GetStatusCodeInfo(busy.code()).exit_code);
+}
+
 Status Serve(const ServeOptions& options) {
   KHEYA_ASSIGN_OR_RETURN(std::shared_ptr<CompiledModel> compiled, options.model.Compile());
   KHEYA_RETURN_IF_ERROR(WarmUp(*compiled));
@@ -63,7 +69,7 @@ Status Serve(const ServeOptions& options) {
     KHEYA_RETURN_IF_ERROR(WriteFileAtomic(options.port_file, fmt::format("{}\n", server->port())));
   }
   LogInfo("serve", "model '{}' is served at http://{}", model->name(), server->address());
-  server->Wait();
+  if (const Status status = server->Wait(); !status.ok()) EndAtOnce(*model, status);
   LogInfo("serve", "stopped");
   return OkStatus();
 }

@@ -33,6 +33,8 @@ struct LoadOptions {
   // Inputs that callers will give although the file has a default for them. Other defaults are
   // constants.
   std::set<std::string, std::less<>> overridden = {};
+  // Keeps doc strings and metadata of single nodes and values (Graph::notes), for SaveModel.
+  bool keep_notes = false;
   // Reads the file into memory instead of mapping it: for files that others may truncate.
   bool copy = false;
   uint64_t max_bytes = uint64_t{64} << 30;

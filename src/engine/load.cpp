@@ -11,6 +11,7 @@ Result<Model> Load(const std::string& path, const LoadOptions& options) {
   import.file.max_bytes = options.max_bytes;
   import.file.copy = options.copy;
   import.overridden = options.overridden;
+  import.keep_notes = options.keep_notes;
   KHEYA_ASSIGN_OR_RETURN(ImportedModel imported, Import(path, import));
   Model model{path, std::move(imported.format), imported.file_bytes, std::move(imported.graph),
               std::move(imported.warnings)};

@@ -24,6 +24,7 @@ inline constexpr int64_t kAttributeValues = 16 << 20;  // numbers and strings in
 inline constexpr int64_t kInlinedWork = 64 << 20;
 inline constexpr int64_t kFunctions = 100'000;
 inline constexpr int64_t kMetadata = 100'000;
+inline constexpr int64_t kNotes = 4'000'000;  // metadata of single nodes and values
 
 inline constexpr size_t kNameBytes = 8192;
 inline constexpr size_t kPathBytes = 1024;  // of external data, relative to the model

@@ -56,6 +56,7 @@ Graph Graph::Clone() const {
   copy.default_inputs = default_inputs;
   copy.doc = doc;
   copy.graph_metadata = graph_metadata;
+  copy.notes = notes;
   copy.inputs_ = inputs_;
   copy.captures_ = captures_;
   copy.outputs_ = outputs_;

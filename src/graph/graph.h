@@ -22,6 +22,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -102,6 +103,21 @@ struct GraphOutput {
   ValueId value;
 };
 
+// What a file says for people of one thing in a graph.
+struct Note {
+  std::string doc;
+  std::vector<std::pair<std::string, std::string>> metadata;
+};
+
+// By index of the node or constant, by name of the input or output. What is gone from the graph may
+// still be here.
+struct Notes {
+  std::map<int32_t, Note> nodes;
+  std::map<int32_t, Note> constants;
+  std::map<std::string, Note> inputs;  // also of default_inputs
+  std::map<std::string, Note> outputs;
+};
+
 // What AddNode makes a node from. An empty output name leaves that output out; a name that is
 // taken gets a suffix.
 struct NodeSpec {
@@ -139,6 +155,7 @@ class Graph {
   std::vector<std::string> default_inputs;
   std::string doc;  // of the graph; the model's own is the metadata "doc_string"
   std::vector<std::pair<std::string, std::string>> graph_metadata;
+  Notes notes;
 
   // Building.
   ValueId AddInput(std::string name, ValueType type);

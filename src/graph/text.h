@@ -23,7 +23,7 @@ struct PrintOptions {
 };
 
 // Parse(Print(graph)) is the same graph when all constants are printed in full: same order, names,
-// types, attributes (floats to the last bit), subgraphs, metadata.
+// types, attributes (floats to the last bit), subgraphs, metadata. Graph::notes are not printed.
 std::string PrintGraph(const Graph& graph, const PrintOptions& options = PrintOptions());
 // InvalidArgument with line and column. Limits depth and sizes.
 Result<Graph> ParseGraph(std::string_view text);

@@ -176,6 +176,16 @@ class Inputs(Scratch):
                 self.assertEqual(once, self.ok("run", model, "--random", "1"))
                 self.ok("bench", model, "--iterations", "1")
 
+    def test_only_tensors_are_made_up(self):
+        model = self.tmp / "sequence.onnx"
+        model.write_bytes(files.sequence_model())
+        self.assertIn("3", self.ok("run", model, "--input", "s=[1, 2, 3]"))
+        for args in (["bench", model], ["run", model, "--random", "1"]):
+            done = run(*args)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("input 's': found seq(float32[]), only tensors", done.stderr)
+            self.assertIn("--input s=", done.stderr)
+
     def test_a_default_can_be_given(self):
         model = self.tmp / "default.onnx"
         model.write_bytes(files.onnx_model("Add", ["x", "w"], "y", [2], defaults=[

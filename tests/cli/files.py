@@ -27,6 +27,19 @@ def _value_info(name, dims, dtype):
     return _field(1, name) + _field(2, _field(1, _field(1, dtype) + _field(2, shape)))
 
 
+def _sequence_info(name):
+    tensor = _field(1, _field(1, 1) + _field(2, b""))
+    return _field(1, name) + _field(2, _field(4, _field(1, tensor)))
+
+
+def sequence_model():
+    """An ONNX file with a sequence of numbers as its input "s" and how many they are as "n"."""
+    node = _field(1, "s") + _field(2, "n") + _field(4, "SequenceLength")
+    graph = _field(1, node) + _field(2, "g") + _field(11, _sequence_info("s"))
+    graph += _field(12, _value_info("n", [], 7))
+    return _field(1, 8) + _field(7, graph) + _field(8, _field(1, "") + _field(2, 13))
+
+
 def onnx_model(op, inputs, output, dims, output_dims=None, dtype=1, opset=13, defaults=()):
     """An ONNX file with one node `op` named "the_node": inputs and output of type `dtype` (1 is
     float32) and of `dims`, the output of its own `output_dims` if given. `defaults` are

@@ -47,9 +47,22 @@ def check(kheya, args, limit):
     return False
 
 
+def check_start(kheya, least):
+    """Just below `least` MiB loading ends with 127, what comes after it with 1: never by a signal."""
+    codes = set()
+    for limit in range((least - 2) * MIB, least * MIB, MIB // 64):
+        done = run(kheya, ["--version"], limit)
+        codes.add(done.returncode)
+        if done.returncode not in (0, 1, 127) or (done.returncode != 0 and not done.stderr):
+            sys.exit(f"--version within {limit / MIB:.2f} MiB: exit code {done.returncode}, "
+                     f"{done.stderr[-500:]!r}")
+    print(f"--version: exit codes {sorted(codes)} below {least} MiB")
+
+
 def main():
     kheya = sys.argv[1]
     least = starts_at(kheya)
+    check_start(kheya, least)
     with tempfile.TemporaryDirectory() as folder:
         commands = [["run", FIRST, "--random", "1"],
                     ["run", FASHION, "--random", "1"],

@@ -26,7 +26,7 @@ constexpr Rule kRules[] = {
     {"Gelu", 20, ExpandGelu},
     {"GreaterOrEqual", 12, DowngradeOrEqual},
     {"GridSample", 20, DowngradeGridSample},
-    {"GroupNormalization", 21, DowngradeUnwritable},
+    {"GroupNormalization", 21, ExpandGroupNormalization},
     {"HardSwish", 14, ExpandHardSwish},
     {"Hardmax", 13, DowngradeSoftmax},
     {"LayerNormalization", 17, ExpandLayerNormalization},

@@ -9,6 +9,8 @@
 namespace kheya::onnx {
 namespace {
 
+constexpr int64_t kMostGroups = 1 << 20;
+
 // Adds the nodes that take the place of one, in their newest form: rules of their own follow. Its
 // first output alone may be used.
 class Replacement {
@@ -27,6 +29,16 @@ class Replacement {
     }
     return Replacement(node, type.dtype);
   }
+  // For what computes in float32 where its own type is narrower.
+  static Result<Replacement> InFloat(Downgraded& node) {
+    const ValueType& type = node.graph.value(node.node().inputs[0]).type;
+    const DType own = type.dtype;
+    if (own == DType::kFloat32 || own == DType::kFloat64) return Replacement(node, own);
+    if (own == DType::kFloat16 || own == DType::kBFloat16) {
+      return Replacement(node, DType::kFloat32);
+    }
+    return UnimplementedError("found {}, expected a tensor of floating point", type.ToString());
+  }
 
   ValueId Input(size_t index) const { return node_.node().inputs[index]; }
 
@@ -36,12 +48,28 @@ class Replacement {
     return node_.graph.AddConstant(node_.graph.UniqueName(name_ + "_number"), tensor);
   }
 
-  ValueId MeanOver(ValueId x, const std::vector<int64_t>& axes) {
-    const Shape shape{static_cast<int64_t>(axes.size())};
-    const ValueId list = node_.graph.AddConstant(node_.graph.UniqueName(name_ + "_axes"),
-                                                 Tensor::FromValues<int64_t>(shape, axes));
-    return Call("ReduceMean", {x, list});
+  ValueId Integers(const char* what, const std::vector<int64_t>& values) {
+    const Shape shape{static_cast<int64_t>(values.size())};
+    return node_.graph.AddConstant(node_.graph.UniqueName(name_ + what),
+                                   Tensor::FromValues<int64_t>(shape, values));
   }
+
+  ValueId Floats(int64_t count, float value) {
+    const std::vector<float> values(static_cast<size_t>(count), value);
+    return node_.graph.AddConstant(node_.graph.UniqueName(name_ + "_number"),
+                                   Tensor::FromValues<float>(Shape{count}, values));
+  }
+
+  ValueId MeanOver(ValueId x, const std::vector<int64_t>& axes) {
+    return Call("ReduceMean", {x, Integers("_axes", axes)});
+  }
+
+  ValueId CastTo(ValueId x, DType dtype) {
+    if (node_.graph.value(x).type.dtype == dtype) return x;
+    return Call("Cast", {x}, {{"to", static_cast<int64_t>(dtype)}});
+  }
+  // The type that it computes in.
+  DType dtype() const { return dtype_; }
 
   ValueId Call(const char* op, std::vector<ValueId> inputs,
                std::vector<Attribute> attributes = {}) {
@@ -75,13 +103,23 @@ T AttributeOf(const Downgraded& node, std::string_view name, T missing) {
   return value == nullptr ? missing : *value;
 }
 
-// x / sqrt(mean(x^2) + epsilon) over the axes from `axis` on, times the scale.
+// x / sqrt(mean(x^2) + epsilon) over the axes.
 ValueId Normalized(Replacement& r, const Downgraded& node, ValueId x,
                    const std::vector<int64_t>& axes) {
   const ValueId mean = r.MeanOver(r.Call("Mul", {x, x}), axes);
   const ValueId epsilon = r.Number(AttributeOf<float>(node, "epsilon", 1e-5f));
-  const ValueId deviation = r.Call("Sqrt", {r.Call("Add", {mean, epsilon})});
-  return r.Call("Mul", {r.Call("Div", {x, deviation}), r.Input(1)});
+  return r.Call("Div", {x, r.Call("Sqrt", {r.Call("Add", {mean, epsilon})})});
+}
+
+ValueId Centered(Replacement& r, ValueId x, const std::vector<int64_t>& axes) {
+  return r.Call("Sub", {x, r.MeanOver(x, axes)});
+}
+
+// The rows of a [batch, groups, elements]; runtimes have InstanceNormalization for float32 alone.
+ValueId NormalizedRows(Replacement& r, const Downgraded& node, ValueId x, int64_t groups) {
+  if (r.dtype() == DType::kFloat64) return Normalized(r, node, Centered(r, x, {2}), {2});
+  const std::vector<Attribute> epsilon = {{"epsilon", AttributeOf<float>(node, "epsilon", 1e-5f)}};
+  return r.Call("InstanceNormalization", {x, r.Floats(groups, 1), r.Floats(groups, 0)}, epsilon);
 }
 
 Result<std::vector<int64_t>> AxesFrom(const Downgraded& node) {
@@ -114,6 +152,33 @@ Status ExpandGelu(Downgraded& node) {
   return r.Finish(r.Call("Mul", {r.Call("Mul", {x, gate}), r.Number(0.5)}));
 }
 
+// One row for each group is normalized, then come scale and bias of channels. The operator of
+// opsets 18 to 20, with scale and bias of groups, was withdrawn by the standard: it is not written.
+Status ExpandGroupNormalization(Downgraded& node) {
+  KHEYA_ASSIGN_OR_RETURN(Replacement r, Replacement::InFloat(node));
+  const auto groups = AttributeOf<int64_t>(node, "num_groups", 0);
+  if (groups < 1 || groups > kMostGroups) {
+    return UnimplementedError("found {} groups, expected 1 to {}", groups, kMostGroups);
+  }
+  const int rank = node.InputRank(0).value_or(0);
+  if (rank < 2) {
+    return UnimplementedError("found {}, opset {} needs a known rank of 2 or more",
+                              node.graph.value(r.Input(0)).type.ToString(), node.opset);
+  }
+  const ValueId x = r.Input(0);
+  const ValueId rows =
+      r.Call("Reshape", {r.CastTo(x, r.dtype()), r.Integers("_groups", {0, groups, -1})});
+  const ValueId whole =
+      r.Call("Reshape", {NormalizedRows(r, node, rows, groups), r.Call("Shape", {x})});
+  std::vector<int64_t> column(static_cast<size_t>(rank - 1), 1);
+  column[0] = -1;
+  const ValueId channels = r.Integers("_channels", column);
+  const ValueId scale = r.Call("Reshape", {r.Input(1), channels});
+  const ValueId bias = r.Call("Reshape", {r.Input(2), channels});
+  const ValueId normal = r.CastTo(whole, node.graph.value(x).type.dtype);
+  return r.Finish(r.Call("Add", {r.Call("Mul", {normal, scale}), bias}));
+}
+
 Status ExpandHardSwish(Downgraded& node) {
   KHEYA_ASSIGN_OR_RETURN(Replacement r, Replacement::Of(node));
   const std::vector<Attribute> slope = {{"alpha", 1.0f / 6}, {"beta", 0.5f}};
@@ -123,9 +188,8 @@ Status ExpandHardSwish(Downgraded& node) {
 Status ExpandLayerNormalization(Downgraded& node) {
   KHEYA_ASSIGN_OR_RETURN(Replacement r, Replacement::Of(node));
   KHEYA_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, AxesFrom(node));
-  const ValueId mean = r.MeanOver(r.Input(0), axes);
-  const ValueId centered = r.Call("Sub", {r.Input(0), mean});
-  ValueId y = Normalized(r, node, centered, axes);
+  const ValueId normal = Normalized(r, node, Centered(r, r.Input(0), axes), axes);
+  ValueId y = r.Call("Mul", {normal, r.Input(1)});
   if (node.HasInput(2)) y = r.Call("Add", {y, r.Input(2)});
   return r.Finish(y);
 }
@@ -139,7 +203,7 @@ Status ExpandMish(Downgraded& node) {
 Status ExpandRmsNormalization(Downgraded& node) {
   KHEYA_ASSIGN_OR_RETURN(Replacement r, Replacement::Of(node));
   KHEYA_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, AxesFrom(node));
-  return r.Finish(Normalized(r, node, r.Input(0), axes));
+  return r.Finish(r.Call("Mul", {Normalized(r, node, r.Input(0), axes), r.Input(1)}));
 }
 
 Status ExpandSwiGlu(Downgraded& node) {

@@ -285,8 +285,4 @@ Status DowngradeMod(Downgraded& node) {
                             type.ToString(), node.opset);
 }
 
-Status DowngradeUnwritable(Downgraded& node) {
-  return UnimplementedError("the operator means something else at opset {}", node.opset);
-}
-
 }  // namespace kheya::onnx

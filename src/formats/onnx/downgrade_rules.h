@@ -47,10 +47,10 @@ Status DowngradeResize(Downgraded& node);
 Status DowngradeRoiAlign(Downgraded& node);
 Status DowngradeSoftmax(Downgraded& node);
 Status DowngradeSplit(Downgraded& node);
-Status DowngradeUnwritable(Downgraded& node);
 
 // Operators that older ones make up (downgrade_expand.cpp).
 Status ExpandGelu(Downgraded& node);
+Status ExpandGroupNormalization(Downgraded& node);
 Status ExpandHardSwish(Downgraded& node);
 Status ExpandLayerNormalization(Downgraded& node);
 Status ExpandMish(Downgraded& node);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "formats/onnx/notes.h"
 #include "formats/onnx/proto.h"
 #include "formats/onnx/type_writer.h"
 #include "formats/onnx/versions.h"
@@ -20,13 +21,6 @@ void AddProducer(const std::string& producer, ProtobufWriter& model) {
   const size_t space = producer.rfind(' ');
   if (!producer.empty()) model.Bytes(2, producer.substr(0, space));
   if (space != producer.npos) model.Bytes(3, producer.substr(space + 1));
-}
-
-ProtobufWriter Entry(std::string_view key, std::string_view value) {
-  ProtobufWriter entry;
-  entry.Bytes(1, key);
-  entry.Bytes(2, value);
-  return entry;
 }
 
 // A constant that something uses.
@@ -51,7 +45,7 @@ ProtobufWriter ExternalData::Add(const Tensor& tensor, std::string_view name) {
       {"location", location_},
       {"offset", std::to_string(size_)},
       {"length", std::to_string(tensor.num_bytes())}};
-  for (const auto& [key, value] : entries) message.Message(13, Entry(key, value));
+  for (const auto& [key, value] : entries) message.Message(13, EntryMessage(key, value));
   message.Int64(14, 1);
   pieces_.push_back(BytesOf(tensor));
   size_ += tensor.num_bytes();
@@ -76,7 +70,7 @@ Result<ProtobufWriter> Exporter::Export() {
     model.Message(8, std::move(import));
   }
   for (const auto& [key, value] : graph_.metadata()) {
-    if (key != "doc_string") model.Message(14, Entry(key, value));
+    if (key != "doc_string") model.Message(14, EntryMessage(key, value));
   }
   return model;
 }
@@ -143,6 +137,7 @@ Result<ProtobufWriter> Exporter::GraphMessage(const Graph& graph, const Scope* p
     Result<ProtobufWriter> node =
         NodeMessage(graph.node(id), NodeName(scope, graph.node(id)), scope);
     if (!node.ok()) return std::move(node).status().WithContext("{}", graph.node(id).Describe());
+    WriteNote(graph.notes.nodes, id.index, kNodeNote, *node);
     message.Message(1, *std::move(node));
   }
   for (const auto& [value, name] : scope.copies) {
@@ -156,7 +151,8 @@ Result<ProtobufWriter> Exporter::GraphMessage(const Graph& graph, const Scope* p
   KHEYA_RETURN_IF_ERROR(AddInitializers(scope, message));
   if (!graph.doc.empty()) message.Bytes(10, graph.doc);
   AddTypes(scope, message);
-  for (const auto& [key, value] : graph.graph_metadata) message.Message(16, Entry(key, value));
+  for (const auto& [key, value] : graph.graph_metadata)
+    message.Message(16, EntryMessage(key, value));
   return message;
 }
 
@@ -167,26 +163,36 @@ Status Exporter::AddInitializers(const Scope& scope, ProtobufWriter& message) {
     dtypes_.insert(constant->dtype());
     const bool external = external_ != nullptr && constant->dtype() != DType::kString &&
                           constant->num_bytes() >= kExternalBytes;
-    message.Message(5, external ? external_->Add(*constant, scope.Name(id))
-                                : TensorMessage(*constant, scope.Name(id)));
+    ProtobufWriter tensor = external ? external_->Add(*constant, scope.Name(id))
+                                     : TensorMessage(*constant, scope.Name(id));
+    WriteNote(scope.graph.notes.constants, id.index, kTensorNote, tensor);
+    message.Message(5, std::move(tensor));
   }
   return OkStatus();
 }
 
 void Exporter::AddTypes(const Scope& scope, ProtobufWriter& message) {
   const Graph& graph = scope.graph;
-  auto add = [&](uint32_t field, const std::string& name, const ValueType& type) {
-    message.Message(field, ValueInfoMessage(name, type));
+  using ByName = std::map<std::string, Note>;
+  auto add = [&](uint32_t field, const std::string& name, const ValueType& type,
+                 const ByName& notes = {}, const std::string& noted = {}) {
+    ProtobufWriter info = ValueInfoMessage(name, type);
+    WriteNote(notes, noted, kValueNote, info);
+    message.Message(field, std::move(info));
     dtypes_.insert(type.dtype);
   };
-  for (ValueId id : graph.inputs()) add(11, scope.Name(id), graph.value(id).type);
+  for (ValueId id : graph.inputs()) {
+    const GraphValue& value = graph.value(id);
+    add(11, scope.Name(id), value.type, graph.notes.inputs, value.name);
+  }
   for (const std::string& name : graph.default_inputs) {
     const std::optional<ValueId> id = graph.FindValue(name);
     if (!id || !IsWritten(graph, *id)) continue;
-    add(11, scope.Name(*id), ValueType::OfTensor(*graph.Constant(*id)));
+    add(11, scope.Name(*id), ValueType::OfTensor(*graph.Constant(*id)), graph.notes.inputs, name);
   }
   for (size_t i = 0; i < scope.outputs.size(); ++i) {
-    add(12, scope.outputs[i], graph.value(graph.outputs()[i].value).type);
+    const GraphOutput& output = graph.outputs()[i];
+    add(12, scope.outputs[i], graph.value(output.value).type, graph.notes.outputs, output.name);
   }
   for (ValueId id : graph.ValueIds()) {
     const GraphValue& value = graph.value(id);

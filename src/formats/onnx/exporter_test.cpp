@@ -12,6 +12,7 @@ namespace kheya {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 Graph Parsed(const char* text) {
   Result<Graph> graph = ParseGraph(text);
@@ -179,10 +180,26 @@ constexpr OlderCase kOlder[] = {
      "graph g(x: float32[1,1,2,2,2], grid: float32[1,2,2,2,3]) -> (y) {\n"
      "  y = GridSample(x, grid)\n}",
      "rank 4"},
-    {"a meaning of later", 20,
+    {"groups as channels", 20,
      "graph g(x: float32[1,4,2], s: float32[4], b: float32[4]) -> (y) {\n"
+     "  y = GroupNormalization(x, s, b) {epsilon: 0.5, num_groups: 2}\n}",
+     "reads: InstanceNormalization(y_1, y_number, y_number_1) {epsilon: 0.5}"},
+    {"groups of what is normalized in float32", 11,
+     "graph g(x: float16[1,4,2], s: float16[4], b: float16[4]) -> (y) {\n"
      "  y = GroupNormalization(x, s, b) {num_groups: 2}\n}",
-     "means something else"},
+     "reads: Cast("},
+    {"groups in double precision", 17,
+     "graph g(x: float64[1,4,2], s: float64[4], b: float64[4]) -> (y) {\n"
+     "  y = GroupNormalization(x, s, b) {num_groups: 2}\n}",
+     "reads: ReduceMean("},
+    {"groups of one dimension", 20,
+     "graph g(x: float32[4], s: float32[4], b: float32[4]) -> (y) {\n"
+     "  y = GroupNormalization(x, s, b) {num_groups: 2}\n}",
+     "needs a known rank"},
+    {"too many groups", 20,
+     "graph g(x: float32[1,4,2], s: float32[4], b: float32[4]) -> (y) {\n"
+     "  y = GroupNormalization(x, s, b) {num_groups: 1099511627776}\n}",
+     "expected 1 to 1048576"},
     {"rests of integers", 27, "graph g(x: int32[2], d: int32[1]) -> (y) {\n  y = Mod(x, d)\n}",
      nullptr},
     {"rests of floats that C has", 27,
@@ -227,6 +244,38 @@ TEST(ExportOnnx, WritesOrEqualAsTwo) {
   EXPECT_THAT(text, HasSubstr("Or("));
 }
 
+// Elements of the only output, float32, for x = 0, 0.5, 1, ...
+std::vector<float> ResultOf(const Graph& graph) {
+  Result<Tensor> x = Tensor::Zeros(DType::kFloat32, Shape{2, 4, 3});
+  for (size_t i = 0; i < 24; ++i) x->mutable_data<float>()[i] = 0.5f * static_cast<float>(i);
+  const Result<std::vector<Value>> outputs =
+      Interpret(graph, std::vector<Value>{Value(*x)}, InterpretOptions());
+  EXPECT_TRUE(outputs.ok()) << outputs.status().message();
+  if (!outputs.ok()) return {};
+  const std::span<const float> data = (*outputs)[0].tensor().data<float>();
+  return {data.begin(), data.end()};
+}
+
+TEST(ExportOnnx, ExpandsGroupsWithTheSameResult) {
+  for (int type : {1, 10, 11}) {  // float32, float16, float64
+    SCOPED_TRACE(type);
+    const std::string text = fmt::format(
+        "graph g(x: float32[2,4,3]) -> (y) {{\n  s: float32[4] = [1, 2, 3, 4]\n"
+        "  b: float32[4] = [5, 6, 7, 8]\n  xt = Cast(x) {{to: {0}}}\n  st = Cast(s) {{to: {0}}}\n"
+        "  bt = Cast(b) {{to: {0}}}\n  yt = GroupNormalization(xt, st, bt) {{num_groups: 2}}\n"
+        "  y = Cast(yt) {{to: 1}}\n}}",
+        type);
+    const std::vector<float> expected = ResultOf(Parsed(text.c_str()));
+    for (int opset : {11, 20}) {
+      const Result<Graph> again = Through(text.c_str(), opset);
+      ASSERT_TRUE(again.ok()) << again.status().message();
+      EXPECT_THAT(PrintGraph(*again), Not(HasSubstr("GroupNormalization")));
+      EXPECT_THAT(ResultOf(*again),
+                  ::testing::Pointwise(::testing::FloatNear(type == 10 ? 0.02f : 1e-5f), expected));
+    }
+  }
+}
+
 TEST(ExportOnnx, KeepsWhatTheFileSays) {
   Graph graph =
       Parsed("graph g(x: float32[2]) -> (y) {\n  w: float32[2] = [1, 2]\n  y = Add(x, w)\n}");
@@ -249,6 +298,56 @@ TEST(ExportOnnx, KeepsWhatTheFileSays) {
   EXPECT_EQ(read->default_inputs, graph.default_inputs);
   EXPECT_EQ(read->graph_metadata, graph.graph_metadata);
   EXPECT_THAT(read->metadata(), ::testing::UnorderedElementsAreArray(graph.metadata()));
+}
+
+std::string TextOf(const Notes& notes) {
+  std::string text;
+  const auto add = [&](const auto& some) {
+    for (const auto& [key, note] : some) {
+      text += fmt::format("{} '{}'", key, note.doc);
+      for (const auto& [name, value] : note.metadata) text += fmt::format(" {}={}", name, value);
+      text += '\n';
+    }
+  };
+  add(notes.nodes);
+  add(notes.inputs);
+  add(notes.outputs);
+  for (const auto& constant : notes.constants)
+    add(std::map{std::pair("constant", constant.second)});
+  return text;
+}
+
+TEST(ExportOnnx, KeepsNotesWhereAsked) {
+  Graph graph = Parsed(
+      "graph g(x: float32[2], c: bool[]) -> (y, z = w) {\n  w: float32[2] = [1, 2]\n"
+      "  v: float32[2] = [3, 4]\n  a = Add(x, w)\n  b = Add(a, v)\n"
+      "  y = If(c) {then_branch: graph t() captures (i = b) -> (o) { o = Neg(i) },\n"
+      "    else_branch: graph e() captures (i = b) -> (o) { o = Abs(i) }}\n}");
+  const auto set_all = [](Graph& one, const std::string& where) {
+    const auto note = [&](const char* what) {
+      return Note{"doc " + where + what, {{"k", where + what}, {"", ""}}};
+    };
+    one.notes.nodes[one.NodeIds()[0].index] = note("node");
+    one.notes.outputs[one.outputs()[0].name] = note("output");
+  };
+  graph.default_inputs = {"v"};
+  graph.notes.inputs = {{"x", {"doc", {}}}, {"v", {"of a default", {{"k", "v"}}}}};
+  graph.notes.constants[graph.FindValue("w")->index] = {"", {{"of", "w"}}};
+  set_all(graph, "outer ");
+  const NodeId branch = graph.NodeIds()[2];
+  set_all(*graph.Subgraphs(branch)[0], "inner ");
+  graph.Subgraphs(branch)[0]->doc = "of the branch";
+  const Result<std::string> bytes = ExportOnnxBytes(graph, ExportOptions());
+  ASSERT_TRUE(bytes.ok()) << bytes.status().message();
+  for (bool keep : {true, false}) {
+    const Result<Graph> read =
+        ImportOnnxBytes(std::as_bytes(std::span(*bytes)), nullptr, {.keep_notes = keep}, nullptr);
+    ASSERT_TRUE(read.ok()) << read.status().message();
+    EXPECT_EQ(TextOf(read->notes), keep ? TextOf(graph.notes) : "");
+    EXPECT_EQ(TextOf(read->Subgraphs(branch)[0]->notes),
+              keep ? TextOf(graph.Subgraphs(branch)[0]->notes) : "");
+    EXPECT_EQ(read->Subgraphs(branch)[0]->doc, keep ? "of the branch" : "");
+  }
 }
 
 TEST(ExportOnnx, NamesEveryNodeOnce) {

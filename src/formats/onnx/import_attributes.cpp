@@ -131,6 +131,7 @@ Result<AttributeValue> Importer::ImportAttributeValue(const AttributeProto& prot
 
 Result<std::shared_ptr<Graph>> Importer::ImportSubgraph(const GraphProto& proto, Scope& scope) {
   auto graph = std::make_shared<Graph>(std::string(proto.name));
+  if (options_.keep_notes) CopyGraphFacts(proto, *graph);
   Scope body{
       .graph = graph.get(), .parent = &scope, .opsets = scope.opsets, .arguments = scope.arguments};
   KHEYA_RETURN_IF_ERROR(ImportGraph(proto, body));

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/string_util.h"
-#include "formats/limits.h"
 #include "formats/onnx/node_order.h"
 #include "formats/onnx/upgrade.h"
 #include "formats/onnx/versions.h"
@@ -77,10 +76,12 @@ void Importer::CopyFacts(Graph& graph) {
   }
   graph.model_domain = model_.domain;
   graph.model_version = model_.version;
-  if (IsValidUtf8(model_.graph->doc_string)) graph.doc = model_.graph->doc_string;
-  for (const auto& [key, value] : model_.graph->metadata) {
-    graph.graph_metadata.emplace_back(key, value);
-  }
+  CopyGraphFacts(*model_.graph, graph);
+}
+
+void Importer::CopyGraphFacts(const GraphProto& proto, Graph& graph) {
+  if (IsValidUtf8(proto.doc_string)) graph.doc = proto.doc_string;
+  for (const auto& [key, value] : proto.metadata) graph.graph_metadata.emplace_back(key, value);
 }
 
 Status Importer::ImportGraph(const GraphProto& proto, Scope& scope) {
@@ -111,6 +112,8 @@ Status Importer::AddInputs(const GraphProto& proto, Scope& scope) {
   std::set<std::string_view> defaults;
   for (const ValueInfoProto& input : proto.inputs) {
     if (input.name.empty()) return InvalidArgumentError("found an input without a name");
+    KHEYA_RETURN_IF_ERROR(
+        KeepNote(input.message, kValueNote, std::string(input.name), scope.graph->notes.inputs));
     if (scope.initializers.contains(input.name)) {
       if (!options_.overridden.contains(input.name)) {
         const bool first = defaults.insert(input.name).second;
@@ -146,6 +149,7 @@ Status Importer::AddOutputs(const GraphProto& proto, Scope& scope) {
       Warn(fmt::format("output {} is there again: it is called {}", Quote(output.name),
                        Quote(name)));
     }
+    KHEYA_RETURN_IF_ERROR(KeepNote(output.message, kValueNote, name, scope.graph->notes.outputs));
     scope.graph->AddOutput(std::move(name), *value);
   }
   return OkStatus();
@@ -202,6 +206,9 @@ Status Importer::AddNode(const NodeProto& node, NodeSpec spec, Scope& scope) {
     KHEYA_RETURN_IF_ERROR(UpgradeNode(*scope.graph, version, spec));
   }
   KHEYA_ASSIGN_OR_RETURN(const NodeId id, scope.graph->AddNode(std::move(spec)));
+  if (active_calls_.empty()) {
+    KHEYA_RETURN_IF_ERROR(KeepNote(node.message, kNodeNote, id.index, scope.graph->notes.nodes));
+  }
   // Rules of the next nodes ask for types. What is wrong with this node, inference says later.
   if (version < kFirstOpsetWithoutTypes) (void)InferNode(*scope.graph, id);
   const std::vector<ValueId>& outputs = scope.graph->node(id).outputs;
@@ -250,6 +257,10 @@ Result<std::optional<ValueId>> Importer::Find(std::string_view name, Scope& scop
                                               ? tensors_.Read(*initializer.dense)
                                               : tensors_.Read(*initializer.sparse));
     const ValueId constant = scope.graph->AddConstant(std::string(name), std::move(tensor));
+    if (initializer.dense != nullptr) {
+      KHEYA_RETURN_IF_ERROR(KeepNote(initializer.dense->message, kTensorNote, constant.index,
+                                     scope.graph->notes.constants));
+    }
     scope.initializers.erase(it);
     scope.values.emplace(name, constant);
     return std::optional(constant);

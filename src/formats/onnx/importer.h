@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "base/status.h"
+#include "formats/limits.h"
+#include "formats/onnx/notes.h"
 #include "formats/onnx/onnx.h"
 #include "formats/onnx/proto.h"
 #include "formats/onnx/tensor_reader.h"
@@ -59,6 +61,7 @@ class Importer {
   Status ReadOpsets(const std::vector<OpsetImport>& imports, Opsets& opsets);
   Status IndexFunctions();
   void CopyFacts(Graph& graph);
+  static void CopyGraphFacts(const GraphProto& proto, Graph& graph);
   void Warn(std::string text);
 
   // Everything of `proto` but what is around it: declared inputs, nodes, outputs.
@@ -96,6 +99,19 @@ class Importer {
                              Scope& body);
   // Keeps calls of large functions by many from costing more than a file can hold.
   Status CountNode(const NodeProto& node);
+  // Keeps what a message says for people, where that was asked for.
+  template <typename Key>
+  Status KeepNote(ByteSpan message, NoteFields fields, const Key& key, std::map<Key, Note>& notes) {
+    if (!options_.keep_notes) return OkStatus();
+    KHEYA_ASSIGN_OR_RETURN(Note note, ReadNote(message, fields));
+    num_notes_ += static_cast<int64_t>(note.metadata.size());
+    if (num_notes_ > limits::kNotes) {
+      return ResourceExhaustedError("found more than {} metadata texts of nodes and values",
+                                    limits::kNotes);
+    }
+    if (!note.doc.empty() || !note.metadata.empty()) notes.insert_or_assign(key, std::move(note));
+    return OkStatus();
+  }
 
   const ModelProto& model_;
   const TensorReader& tensors_;
@@ -107,6 +123,7 @@ class Importer {
   std::vector<const FunctionProto*> active_calls_;
   int64_t num_nodes_ = 0;
   int64_t inlined_work_ = 0;
+  int64_t num_notes_ = 0;
 };
 
 }  // namespace kheya::onnx

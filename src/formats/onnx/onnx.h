@@ -29,6 +29,9 @@ struct ImportOptions {
   // Initializers of these names that the file also lists as inputs become inputs, without their
   // value. The others are constants (Graph::default_inputs names them).
   std::set<std::string, std::less<>> overridden = {};
+  // Keeps Graph::notes: doc strings and metadata of nodes, inputs, outputs and initializers, also
+  // in subgraphs. Not of functions' nodes, nor of Constant nodes, which become initializers.
+  bool keep_notes = false;
 };
 
 // Operators that nobody knows stay in the graph as they are, so that they can be listed:
@@ -56,9 +59,10 @@ struct ExportOptions {
 // Writes the graph as an ONNX model. Both files are written atomically, the data first, side by
 // side where `path` leads to if it is a link (ResolveOutput). Types should be inferred
 // (InferTypes): what is known of inner values is written too. Names of inputs, outputs, nodes and
-// metadata stay; a value gets another name only where its own is taken. Constants that nothing uses
-// are left out. Unimplemented, naming the node, for an operator that the opset does not have in
-// this form, and for Kheya's own.
+// metadata stay, and so do notes (ImportOptions::keep_notes) of what is still in the graph; a value
+// gets another name only where its own is taken. Constants that nothing uses are left out.
+// Unimplemented, naming the node, for an operator that the opset does not have in this form, and
+// for Kheya's own.
 Status ExportOnnx(const Graph& graph, const std::string& path, const ExportOptions& options);
 // The same into memory, without external data; ResourceExhausted over 2 GB.
 Result<std::string> ExportOnnxBytes(const Graph& graph, const ExportOptions& options);

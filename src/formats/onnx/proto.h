@@ -82,11 +82,13 @@ struct NodeProto {
   Names inputs;
   Names outputs;
   std::vector<AttributeProto> attributes;
+  ByteSpan message;
 };
 
 struct ValueInfoProto {
   std::string_view name;
   ValueType type;
+  ByteSpan message;
 };
 
 struct GraphProto {

@@ -220,6 +220,7 @@ Status ProtoParser::Parse(ProtobufReader reader, GraphProto& graph) {
 }
 
 Status ProtoParser::Parse(ProtobufReader reader, NodeProto& node) {
+  node.message = reader.message();
   for (WireField field; reader.Next(field);) {
     switch (field.number) {
       case 1:

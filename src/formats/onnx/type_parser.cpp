@@ -14,6 +14,7 @@ Result<DType> ToDType(int64_t number) {
 }  // namespace
 
 Status ProtoParser::Parse(ProtobufReader reader, ValueInfoProto& info) {
+  info.message = reader.message();
   for (WireField field; reader.Next(field);) {
     if (field.number == 1) KHEYA_RETURN_IF_ERROR(ReadName(reader, field, info.name));
     if (field.number != 2) continue;

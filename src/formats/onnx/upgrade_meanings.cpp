@@ -166,6 +166,10 @@ Status UpgradeGroupNormalization(Upgrade& upgrade) {
   }
   upgrade.Set("num_groups", *groups);
   const ValueType& type = upgrade.graph().value(inputs[0]).type;
+  // There was no other precision to normalize in than the input's own.
+  if (type.dtype == DType::kFloat64) {
+    upgrade.Set("stash_type", static_cast<int64_t>(DType::kFloat64));
+  }
   const bool known = upgrade.InputRank(0) >= 2 && (*type.shape)[1].known();
   if (!known || (*type.shape)[1].value() % *groups != 0) {
     return UnimplementedError("opset {} needs a known number of channels that {} groups divide",

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "graph/text.h"
 #include "graph/verify.h"
 
@@ -198,6 +200,27 @@ TEST(Upgrade, TileAlongOneAxis) {
               HasSubstr("axis: found 3, expected -3 to 2"));
   EXPECT_THAT(Tile1Text(Tensor::FromValues<float>(Shape{2}, {1.0f, 2.0f}), Tensor::Scalar(3.0f)),
               HasSubstr("input 1: found float32[2], expected one number"));
+}
+
+TEST(Upgrade, GroupsAreNormalizedInDoublesWhereTheyAreDoubles) {
+  for (DType dtype : {DType::kFloat32, DType::kFloat64}) {
+    Graph graph("g");
+    const auto input = [&](const char* name, SymbolicShape shape) {
+      return graph.AddInput(name, ValueType::OfTensor(dtype, std::move(shape)));
+    };
+    NodeSpec spec{
+        .op = "GroupNormalization",
+        .inputs = {input("x", {Dim(2), Dim(4)}), input("s", {Dim(2)}), input("b", {Dim(2)})},
+        .outputs = {"y"},
+        .attributes = {{"num_groups", int64_t{2}}}};
+    ASSERT_TRUE(UpgradeNode(graph, 18, spec).ok());
+    const bool said = std::ranges::any_of(spec.attributes, [](const Attribute& attribute) {
+      const auto* value = std::get_if<int64_t>(&attribute.value);
+      return attribute.name == "stash_type" && value != nullptr &&
+             *value == static_cast<int64_t>(DType::kFloat64);
+    });
+    EXPECT_EQ(said, dtype == DType::kFloat64);
+  }
 }
 
 TEST(Upgrade, EveryRule) {

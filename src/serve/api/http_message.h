@@ -4,11 +4,13 @@
 #define KHEYA_SERVE_API_HTTP_MESSAGE_H_
 
 #include <atomic>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/allocator.h"
 #include "base/cpu_ledger.h"
 #include "base/status.h"
 
@@ -35,6 +37,7 @@ struct HttpResponse {
   std::string content_type = "application/json";
   HttpHeaders headers;  // besides Content-Type and Content-Length
   std::string body;
+  std::shared_ptr<const Reservation> memory;  // of a body that counts in a budget
 };
 
 // The HTTP status of a code: that of its row in the table of codes, but 503 for exhausted

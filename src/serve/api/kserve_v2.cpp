@@ -42,34 +42,30 @@ Json Describe(const std::vector<TensorInfo>& infos) {
 }
 
 // One entry of "outputs"; binary bytes go behind the JSON.
-Status AppendOutput(const InferOutput& output, bool binary, std::string* json, std::string* tail) {
+Status AppendOutput(const InferOutput& output, bool binary, AnswerBody* json, AnswerBody* tail) {
   if (!output.value.is_tensor()) {
     return InvalidArgumentError("it is {}, which this protocol does not carry",
                                 TypeOf(output.value).ToString());
   }
   const Tensor& tensor = output.value.tensor();
-  json->append("{\"name\":");
-  AppendJsonString(output.name, json);
-  json->append(fmt::format(",\"datatype\":\"{}\",\"shape\":{}", GetDTypeInfo(tensor.dtype()).kserve,
-                           tensor.shape().ToString()));
+  std::string start = "{\"name\":";
+  AppendJsonString(output.name, &start);
+  KHEYA_RETURN_IF_ERROR(
+      json->Append(fmt::format("{},\"datatype\":\"{}\",\"shape\":{}", start,
+                               GetDTypeInfo(tensor.dtype()).kserve, tensor.shape().ToString())));
   if (binary) {
     KHEYA_ASSIGN_OR_RETURN(const size_t size, AppendBinaryTensor(tensor, tail));
-    json->append(fmt::format(",\"parameters\":{{\"binary_data_size\":{}}}}}", size));
-    return OkStatus();
+    return json->Append(fmt::format(",\"parameters\":{{\"binary_data_size\":{}}}}}", size));
   }
-  json->append(",\"data\":");
+  KHEYA_RETURN_IF_ERROR(json->Append(",\"data\":"));
   KHEYA_RETURN_IF_ERROR(AppendJsonElements(tensor, json));
-  json->push_back('}');
-  return OkStatus();
+  return json->Append("}");
 }
 
-Status WriteAnswer(const KserveRequest& request, const InferResponse& answer,
-                   HttpResponse* response) {
+// What stands before the outputs.
+std::string StartOf(const KserveRequest& request) {
   const ServedModel& model = *request.infer.model;
-  std::string& json = response->body;
-  std::string tail;
-  bool any_binary = false;
-  json.push_back('{');
+  std::string json = "{";
   if (!request.infer.id.empty()) {
     json.append("\"id\":");
     AppendJsonString(request.infer.id, &json);
@@ -80,19 +76,31 @@ Status WriteAnswer(const KserveRequest& request, const InferResponse& answer,
   json.append(",\"model_version\":");
   AppendJsonString(model.version(), &json);
   json.append(",\"outputs\":[");
+  return json;
+}
+
+Status WriteAnswer(const KserveRequest& request, const InferResponse& answer,
+                   HttpResponse* response) {
+  AnswerBody json(request.infer.deadline, request.infer.cancel);
+  AnswerBody tail(request.infer.deadline, request.infer.cancel);
+  bool any_binary = false;
+  KHEYA_RETURN_IF_ERROR(json.Append(StartOf(request)));
   for (size_t i = 0; i < answer.outputs.size(); ++i) {
-    if (i > 0) json.push_back(',');
+    if (i > 0) KHEYA_RETURN_IF_ERROR(json.Append(","));
     const InferOutput& output = answer.outputs[i];
     any_binary = any_binary || request.binary[i];
     if (Status status = AppendOutput(output, request.binary[i], &json, &tail); !status.ok()) {
       return std::move(status).WithContext("output '{}'", output.name);
     }
   }
-  json.append("]}");
-  if (!any_binary) return OkStatus();
-  response->content_type = "application/octet-stream";
-  response->headers.emplace_back("Inference-Header-Content-Length", std::to_string(json.size()));
-  json.append(tail);
+  KHEYA_RETURN_IF_ERROR(json.Append("]}"));
+  if (any_binary) {
+    response->content_type = "application/octet-stream";
+    response->headers.emplace_back("Inference-Header-Content-Length",
+                                   std::to_string(json.text().size()));
+    KHEYA_RETURN_IF_ERROR(json.Append(tail.text()));
+  }
+  std::move(json).MoveTo(response);
   return OkStatus();
 }
 

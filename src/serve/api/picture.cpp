@@ -63,12 +63,15 @@ Status PredictPicture(const std::shared_ptr<ServedModel>& model, const HttpReque
   if (!tensor.ok()) return AsBadRequest(std::move(tensor).status()).WithContext("picture");
   request.inputs[*index] = std::move(tensor).value();
   KHEYA_ASSIGN_OR_RETURN(const InferResponse answer, Infer(request));
-  response->body.push_back('{');
-  KHEYA_RETURN_IF_ERROR(AppendPrediction(answer, &response->body));
+  AnswerBody body(request.deadline, request.cancel);
+  KHEYA_RETURN_IF_ERROR(body.Append("{"));
+  KHEYA_RETURN_IF_ERROR(AppendPrediction(answer, &body));
+  std::string end;
   if (!answer.outputs.empty() && HasClassScores(answer.outputs[0].value)) {
-    KHEYA_RETURN_IF_ERROR(AppendTop(spec, answer.outputs[0].value.tensor(), &response->body));
+    KHEYA_RETURN_IF_ERROR(AppendTop(spec, answer.outputs[0].value.tensor(), &end));
   }
-  response->body.append("}\n");
+  KHEYA_RETURN_IF_ERROR(body.Append(end + "}\n"));
+  std::move(body).MoveTo(response);
   return OkStatus();
 }
 

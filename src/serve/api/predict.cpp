@@ -75,9 +75,11 @@ Status HandlePredict(const ApiContext& context, const PathCaptures&, const HttpR
   KHEYA_ASSIGN_OR_RETURN(JsonReader reader, OpenJsonBody(http.body));
   KHEYA_RETURN_IF_ERROR(AsBadRequest(ReadBody(reader, &request)));
   KHEYA_ASSIGN_OR_RETURN(const InferResponse answer, Infer(request));
-  response->body.push_back('{');
-  KHEYA_RETURN_IF_ERROR(AppendPrediction(answer, &response->body));
-  response->body.append("}\n");
+  AnswerBody body(request.deadline, request.cancel);
+  KHEYA_RETURN_IF_ERROR(body.Append("{"));
+  KHEYA_RETURN_IF_ERROR(AppendPrediction(answer, &body));
+  KHEYA_RETURN_IF_ERROR(body.Append("}\n"));
+  std::move(body).MoveTo(response);
   return OkStatus();
 }
 

@@ -4,22 +4,21 @@
 
 namespace kheya {
 
-Status AppendPrediction(const InferResponse& answer, std::string* out) {
+Status AppendPrediction(const InferResponse& answer, AnswerBody* out) {
   const bool several = answer.outputs.size() != 1;
-  out->append(several ? "\"prediction\": {" : "\"prediction\": ");
+  KHEYA_RETURN_IF_ERROR(out->Append(several ? "\"prediction\": {" : "\"prediction\": "));
   for (size_t i = 0; i < answer.outputs.size(); ++i) {
     const InferOutput& output = answer.outputs[i];
     if (several) {
-      if (i > 0) out->append(", ");
-      AppendJsonString(output.name, out);
-      out->append(": ");
+      std::string key = i > 0 ? ", " : "";
+      AppendJsonString(output.name, &key);
+      KHEYA_RETURN_IF_ERROR(out->Append(key + ": "));
     }
     if (Status status = AppendJsonValue(output.value, out); !status.ok()) {
       return std::move(status).WithContext("output '{}'", output.name);
     }
   }
-  if (several) out->push_back('}');
-  return OkStatus();
+  return out->Append(several ? "}" : "");
 }
 
 }  // namespace kheya

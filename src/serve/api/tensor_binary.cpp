@@ -46,17 +46,17 @@ Status CheckBooleans(std::string_view bytes) {
   return OkStatus();
 }
 
-Result<size_t> AppendStrings(const Tensor& tensor, std::string* out) {
-  const size_t before = out->size();
+Result<size_t> AppendStrings(const Tensor& tensor, AnswerBody* out) {
+  const size_t before = out->text().size();
   for (const std::string& text : tensor.data<std::string>()) {
     if (text.size() > std::numeric_limits<uint32_t>::max()) {
       return OutOfRangeError("found a string of {} bytes, expected less than 4 GiB", text.size());
     }
     const uint32_t length = static_cast<uint32_t>(text.size());
-    out->append(reinterpret_cast<const char*>(&length), sizeof(length));
-    out->append(text);
+    KHEYA_RETURN_IF_ERROR(out->Append({reinterpret_cast<const char*>(&length), sizeof(length)}));
+    KHEYA_RETURN_IF_ERROR(out->Append(text));
   }
-  return out->size() - before;
+  return out->text().size() - before;
 }
 
 }  // namespace
@@ -74,10 +74,10 @@ Result<Tensor> ReadBinaryTensor(std::string_view bytes, DType dtype, const Shape
   return tensor;
 }
 
-Result<size_t> AppendBinaryTensor(const Tensor& tensor, std::string* out) {
+Result<size_t> AppendBinaryTensor(const Tensor& tensor, AnswerBody* out) {
   if (tensor.dtype() == DType::kString) return AppendStrings(tensor, out);
   const std::span<const std::byte> bytes = tensor.bytes();
-  out->append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  KHEYA_RETURN_IF_ERROR(out->Append({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
   return bytes.size();
 }
 

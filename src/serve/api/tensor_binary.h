@@ -3,10 +3,10 @@
 #ifndef KHEYA_SERVE_API_TENSOR_BINARY_H_
 #define KHEYA_SERVE_API_TENSOR_BINARY_H_
 
-#include <string>
 #include <string_view>
 
 #include "base/status.h"
+#include "serve/api/answer_body.h"
 #include "tensor/tensor.h"
 
 namespace kheya {
@@ -15,8 +15,9 @@ namespace kheya {
 // the bytes are no value of the type (a BOOL other than 0 and 1).
 Result<Tensor> ReadBinaryTensor(std::string_view bytes, DType dtype, const Shape& shape);
 
-// Appends the bytes and returns how many there are. OutOfRange for a string of 4 GiB.
-Result<size_t> AppendBinaryTensor(const Tensor& tensor, std::string* out);
+// Appends the bytes and returns how many there are. OutOfRange for a string of 4 GiB;
+// and what stops the body.
+Result<size_t> AppendBinaryTensor(const Tensor& tensor, AnswerBody* out);
 
 }  // namespace kheya
 

@@ -230,20 +230,44 @@ Result<Appender> AppenderOf(const Tensor& tensor) {
   return &AppendNumbers<std::string>;
 }
 
-void AppendNested(const Tensor& tensor, Appender append, int axis, int64_t first, int64_t count,
-                  std::string* out) {
-  const int64_t size = tensor.shape()[axis];
-  out->push_back('[');
-  if (axis + 1 == tensor.shape().rank()) {
-    append(tensor, first, size, out);
-  } else {
-    const int64_t step = size == 0 ? 0 : count / size;
-    for (int64_t i = 0; i < size; ++i) {
-      if (i > 0) out->push_back(',');
-      AppendNested(tensor, append, axis + 1, first + i * step, step, out);
-    }
+constexpr int64_t kElementsAtOnce = 256;
+constexpr size_t kMostElementBytes = 64;  // of a complex number with its brackets and comma
+
+// Above what an element takes as text, with its comma.
+size_t MostBytes(const Tensor& tensor, int64_t first, int64_t count) {
+  if (tensor.dtype() != DType::kString) return static_cast<size_t>(count) * kMostElementBytes;
+  size_t bytes = 0;
+  for (const std::string& text : tensor.data<std::string>().subspan(first, count)) {
+    bytes += text.size() * 6 + 3;  // every byte as \u00xx
   }
-  out->push_back(']');
+  return bytes;
+}
+
+Status AppendFlat(const Tensor& tensor, Appender append, int64_t first, int64_t count,
+                  AnswerBody* out) {
+  const int64_t most = tensor.dtype() == DType::kString ? 1 : kElementsAtOnce;
+  KHEYA_RETURN_IF_ERROR(out->Append("["));
+  for (int64_t done = 0; done < count; done += most) {
+    const int64_t at = first + done;
+    const int64_t size = std::min(most, count - done);
+    KHEYA_ASSIGN_OR_RETURN(std::string* const text, out->Extend(MostBytes(tensor, at, size)));
+    if (done > 0) text->push_back(',');
+    append(tensor, at, size, text);
+  }
+  return out->Append("]");
+}
+
+Status AppendNested(const Tensor& tensor, Appender append, int axis, int64_t first, int64_t count,
+                    AnswerBody* out) {
+  const int64_t size = tensor.shape()[axis];
+  if (axis + 1 == tensor.shape().rank()) return AppendFlat(tensor, append, first, size, out);
+  const int64_t step = size == 0 ? 0 : count / size;
+  KHEYA_RETURN_IF_ERROR(out->Append("["));
+  for (int64_t i = 0; i < size; ++i) {
+    if (i > 0) KHEYA_RETURN_IF_ERROR(out->Append(","));
+    KHEYA_RETURN_IF_ERROR(AppendNested(tensor, append, axis + 1, first + i * step, step, out));
+  }
+  return out->Append("]");
 }
 
 Result<int64_t> KeyFrom(std::string_view text, int64_t) { return ParseInt64(text); }
@@ -317,26 +341,25 @@ void AppendKey(int64_t key, std::string* out) { out->append(fmt::format("\"{}\""
 void AppendKey(const std::string& key, std::string* out) { AppendJsonString(key, out); }
 
 template <typename Map>
-Status AppendMap(const Map& map, std::string* out) {
-  const char* separator = "{";
+Status AppendMap(const Map& map, AnswerBody* out) {
+  std::string start = "{";
   for (const auto& [key, value] : map) {
-    out->append(std::exchange(separator, ","));
-    AppendKey(key, out);
-    out->push_back(':');
+    AppendKey(key, &start);
+    start.push_back(':');
+    KHEYA_RETURN_IF_ERROR(out->Append(start));
     KHEYA_RETURN_IF_ERROR(AppendJsonValue(value, out));
+    start = ",";
   }
-  out->append(map.empty() ? "{}" : "}");
-  return OkStatus();
+  return out->Append(map.empty() ? "{}" : "}");
 }
 
-Status AppendSequence(const Sequence& sequence, std::string* out) {
-  out->push_back('[');
+Status AppendSequence(const Sequence& sequence, AnswerBody* out) {
+  KHEYA_RETURN_IF_ERROR(out->Append("["));
   for (size_t i = 0; i < sequence.size(); ++i) {
-    if (i > 0) out->push_back(',');
+    if (i > 0) KHEYA_RETURN_IF_ERROR(out->Append(","));
     KHEYA_RETURN_IF_ERROR(AppendJsonValue(sequence[i], out));
   }
-  out->push_back(']');
-  return OkStatus();
+  return out->Append("]");
 }
 
 }  // namespace
@@ -365,31 +388,27 @@ Result<Tensor> ReadJsonElements(JsonReader& reader, DType dtype, const Shape& sh
   return tensor.Reshaped(shape);
 }
 
-Status AppendJsonElements(const Tensor& tensor, std::string* out) {
+Status AppendJsonElements(const Tensor& tensor, AnswerBody* out) {
   KHEYA_ASSIGN_OR_RETURN(const Appender append, AppenderOf(tensor));
-  out->push_back('[');
-  append(tensor, 0, tensor.num_elements(), out);
-  out->push_back(']');
-  return OkStatus();
+  return AppendFlat(tensor, append, 0, tensor.num_elements(), out);
 }
 
-Status AppendJsonTensor(const Tensor& tensor, std::string* out) {
+Status AppendJsonTensor(const Tensor& tensor, AnswerBody* out) {
   KHEYA_ASSIGN_OR_RETURN(const Appender append, AppenderOf(tensor));
-  if (tensor.shape().rank() == 0) {
-    append(tensor, 0, 1, out);
-  } else {
-    AppendNested(tensor, append, 0, 0, tensor.num_elements(), out);
+  if (tensor.shape().rank() > 0) {
+    return AppendNested(tensor, append, 0, 0, tensor.num_elements(), out);
   }
+  KHEYA_ASSIGN_OR_RETURN(std::string* const text, out->Extend(MostBytes(tensor, 0, 1)));
+  append(tensor, 0, 1, text);
   return OkStatus();
 }
 
-Status AppendJsonValue(const Value& value, std::string* out) {
+Status AppendJsonValue(const Value& value, AnswerBody* out) {
   if (value.is_tensor()) return AppendJsonTensor(value.tensor(), out);
   if (const Sequence* sequence = value.sequence()) return AppendSequence(*sequence, out);
   if (const Int64Map* map = value.int64_map()) return AppendMap(*map, out);
   if (const StringMap* map = value.string_map()) return AppendMap(*map, out);
-  out->append("null");
-  return OkStatus();
+  return out->Append("null");
 }
 
 void AppendJsonFloat(float value, std::string* out) { AppendNumber(value, out); }

@@ -6,6 +6,7 @@
 
 #include "base/json_reader.h"
 #include "base/status.h"
+#include "serve/api/answer_body.h"
 #include "tensor/value.h"
 
 namespace kheya {
@@ -30,12 +31,13 @@ Result<Tensor> ReadJsonElements(JsonReader& reader, DType dtype, const Shape& sh
 
 // Appends the elements as one flat array, or nested as the shape says (a scalar: a bare value).
 // Floats have the fewest digits that give the same bits back; NaN and infinities, which JSON lacks,
-// are null. InvalidArgument for strings that are not UTF-8, which only the binary form can carry.
-Status AppendJsonElements(const Tensor& tensor, std::string* out);
-Status AppendJsonTensor(const Tensor& tensor, std::string* out);
+// are null. InvalidArgument for strings that are not UTF-8, which only the binary form can carry;
+// and what stops the body.
+Status AppendJsonElements(const Tensor& tensor, AnswerBody* out);
+Status AppendJsonTensor(const Tensor& tensor, AnswerBody* out);
 
 // Any value, as ReadJsonValue reads it.
-Status AppendJsonValue(const Value& value, std::string* out);
+Status AppendJsonValue(const Value& value, AnswerBody* out);
 
 void AppendJsonFloat(float value, std::string* out);
 

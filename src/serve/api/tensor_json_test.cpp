@@ -23,9 +23,9 @@ Result<Tensor> Read(DType dtype, const std::string& text) {
 std::string Again(DType dtype, const std::string& text) {
   const Result<Tensor> tensor = Read(dtype, text);
   if (!tensor.ok()) return tensor.status().ToString();
-  std::string out;
+  AnswerBody out;
   const Status status = AppendJsonTensor(*tensor, &out);
-  return status.ok() ? out : status.ToString();
+  return status.ok() ? out.text() : status.ToString();
 }
 
 TEST(TensorJson, EveryNumberOfTheSmallTypesComesBack) {
@@ -40,11 +40,11 @@ TEST(TensorJson, EveryNumberOfTheSmallTypesComesBack) {
       const int kept = std::isfinite(value) ? code : 1;  // JSON has no others
       SetCode(dtype, all->mutable_view().data, code, static_cast<uint8_t>(kept));
     }
-    std::string text;
+    AnswerBody text;
     ASSERT_TRUE(AppendJsonTensor(*all, &text).ok()) << DTypeName(dtype);
-    const Result<Tensor> again = Read(dtype, text);
+    const Result<Tensor> again = Read(dtype, text.text());
     ASSERT_TRUE(again.ok()) << DTypeName(dtype) << again.status().ToString();
-    EXPECT_TRUE(BitwiseEqual(*again, *all)) << DTypeName(dtype) << " " << text;
+    EXPECT_TRUE(BitwiseEqual(*again, *all)) << DTypeName(dtype) << " " << text.text();
   }
 }
 

@@ -93,25 +93,26 @@ TEST(WorkQueue, BoundsWhatWaitsAndTakesBack) {
     const std::lock_guard lock(mutex);
     ++ran;
   };
-  ASSERT_NE(queue.TryPush([&] {
-    std::unique_lock lock(mutex);
-    started = true;
-    changed.notify_all();
-    changed.wait(lock, [&] { return open; });
-  }),
+  ASSERT_NE(queue.TryPush("first",
+                          [&] {
+                            std::unique_lock lock(mutex);
+                            started = true;
+                            changed.notify_all();
+                            changed.wait(lock, [&] { return open; });
+                          }),
             0u);
   {
     std::unique_lock lock(mutex);
     changed.wait(lock, [&] { return started; });
   }
-  const uint64_t first = queue.TryPush(count);
-  const uint64_t second = queue.TryPush(count);
+  const uint64_t first = queue.TryPush("count", count);
+  const uint64_t second = queue.TryPush("count", count);
   EXPECT_NE(first, 0u);
   EXPECT_NE(second, first);
-  EXPECT_EQ(queue.TryPush(count), 0u);
+  EXPECT_EQ(queue.TryPush("count", count), 0u);
   EXPECT_TRUE(queue.Remove(first));
   EXPECT_FALSE(queue.Remove(first));
-  EXPECT_NE(queue.TryPush(count), 0u);
+  EXPECT_NE(queue.TryPush("count", count), 0u);
   {
     const std::lock_guard lock(mutex);
     open = true;
@@ -119,7 +120,7 @@ TEST(WorkQueue, BoundsWhatWaitsAndTakesBack) {
   }
   queue.Stop();
   EXPECT_EQ(ran, 2);
-  EXPECT_EQ(queue.TryPush(count), 0u);
+  EXPECT_EQ(queue.TryPush("count", count), 0u);
 }
 
 }  // namespace

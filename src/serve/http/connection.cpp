@@ -175,7 +175,8 @@ asio::awaitable<bool> Connection::Answer(EndpointMatch match, RequestParser* par
   if (job->match.endpoint->work == EndpointWork::kNone) {
     response = services_.endpoints.Call(job->match, job->request);
   } else {
-    response = co_await RunJob(job);
+    response = co_await RunJob(job, fmt::format("{} {} (request {})", exchange->verb,
+                                                Abbreviate(exchange->target, 256), exchange->id));
   }
   if (hung_up_) {
     LogAccess(*exchange, HttpStatusOf(StatusCode::kCancelled), 0);
@@ -184,10 +185,10 @@ asio::awaitable<bool> Connection::Answer(EndpointMatch match, RequestParser* par
   co_return co_await Send(std::move(response), *exchange);
 }
 
-asio::awaitable<HttpResponse> Connection::RunJob(std::shared_ptr<Job> job) {
+asio::awaitable<HttpResponse> Connection::RunJob(std::shared_ptr<Job> job, std::string name) {
   const Endpoints& endpoints = services_.endpoints;
   const asio::any_io_executor executor = stream_.get_executor();
-  const uint64_t ticket = services_.queue.TryPush([job, &endpoints, executor] {
+  const uint64_t ticket = services_.queue.TryPush(std::move(name), [job, &endpoints, executor] {
     job->response = job->cancel ? ErrorResponse(CancelledError("the client is gone"))
                                 : endpoints.Call(job->match, job->request);
     asio::post(executor, [job] {
@@ -202,7 +203,8 @@ asio::awaitable<HttpResponse> Connection::RunJob(std::shared_ptr<Job> job) {
   job->done.expires_at(job->request.deadline);
   co_await job->done.async_wait(kUse);
   job_ = nullptr;
-  stream_.socket().cancel();
+  error_code ignored;
+  stream_.socket().cancel(ignored);  // an error: Abort has closed it
   if (job->finished) co_return std::move(job->response);
   job->cancel = true;
   services_.queue.Remove(ticket);
@@ -223,6 +225,7 @@ void Connection::WatchForHangUp() {
 
 asio::awaitable<bool> Connection::Send(HttpResponse response, const Exchange& exchange) {
   const bool keep_alive = exchange.keep_alive && !services_.context.stopping;
+  const std::shared_ptr<const Reservation> memory = std::move(response.memory);
   BeastResponse message =
       ToBeastResponse(std::move(response), exchange.version, keep_alive, exchange.id);
   const size_t bytes = exchange.head ? 0 : message.body().size();

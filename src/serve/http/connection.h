@@ -61,7 +61,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   boost::asio::awaitable<bool> ReadBody(RequestParser* parser, boost::system::error_code* error);
   boost::asio::awaitable<bool> Answer(EndpointMatch match, RequestParser* parser,
                                       Exchange* exchange);
-  boost::asio::awaitable<HttpResponse> RunJob(std::shared_ptr<Job> job);
+  boost::asio::awaitable<HttpResponse> RunJob(std::shared_ptr<Job> job, std::string name);
   boost::asio::awaitable<bool> Send(HttpResponse response, const Exchange& exchange);
   boost::asio::awaitable<bool> RefuseAndClose(HttpResponse response, Exchange exchange);
   boost::asio::awaitable<void> Close();

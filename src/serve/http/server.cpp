@@ -14,6 +14,7 @@
 
 #include "base/cpu_ledger.h"
 #include "base/log.h"
+#include "base/string_util.h"
 #include "serve/http/connection.h"
 
 namespace kheya {
@@ -55,7 +56,8 @@ class Server::Impl {
   }
   ~Impl() {
     BeginEnd();
-    Wait();
+    if (thread_.joinable()) thread_.join();
+    queue_.Stop();
   }
 
   Status Listen() {
@@ -101,9 +103,12 @@ class Server::Impl {
     asio::post(io_, [this] { End(); });
   }
 
-  void Wait() {
+  Status Wait() {
     if (thread_.joinable()) thread_.join();
-    queue_.Stop();
+    const std::vector<std::string> busy = queue_.Stop(options_.cancel_grace);
+    if (busy.empty()) return OkStatus();
+    return DeadlineExceededError("found at work {} ms after it was given up: {}",
+                                 options_.cancel_grace.count(), Join(busy, ", "));
   }
 
  private:
@@ -144,7 +149,6 @@ class Server::Impl {
 
   // First call: not ready any more, and after a while no new connections. Second call: at once.
   void End() {
-    if (ended_) return;
     if (context_.stopping.exchange(true)) {
       StopAccepting();
       Cut();
@@ -174,13 +178,8 @@ class Server::Impl {
     for (const std::shared_ptr<Connection>& connection : connections_) connection->Abort();
   }
 
-  // Nothing is left to wait for, so that the I/O thread ends.
-  void Finish() {
-    ended_ = true;
-    error_code ignored;
-    timer_.cancel();
-    signals_.cancel(ignored);
-  }
+  // Ends the I/O thread, whatever still waits for a signal or a time.
+  void Finish() { io_.stop(); }
 
   const ServerOptions options_;
   asio::io_context io_{1};
@@ -192,7 +191,6 @@ class Server::Impl {
   asio::signal_set signals_{io_};
   asio::steady_timer timer_{io_};
   std::unordered_set<std::shared_ptr<Connection>> connections_;
-  bool ended_ = false;
   int port_ = 0;
   std::thread thread_;
 };
@@ -213,6 +211,6 @@ Result<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,
 int Server::port() const { return impl_->port(); }
 std::string Server::address() const { return impl_->address(); }
 void Server::Shutdown() { impl_->BeginEnd(); }
-void Server::Wait() { impl_->Wait(); }
+Status Server::Wait() { return impl_->Wait(); }
 
 }  // namespace kheya

@@ -4,7 +4,7 @@
 //   KHEYA_RETURN_IF_ERROR(repository.Add(model));
 //   KHEYA_ASSIGN_OR_RETURN(std::unique_ptr<Server> server,
 //                          Server::Start({.port = 0, .handle_signals = true}, &repository));
-//   server->Wait();
+//   KHEYA_RETURN_IF_ERROR(server->Wait());
 //
 // One thread reads and writes all sockets; `workers` threads decode, run models and encode.
 #ifndef KHEYA_SERVE_HTTP_SERVER_H_
@@ -43,6 +43,8 @@ struct ServerOptions {
   std::chrono::milliseconds drain_delay{500};
   // From then on, what requests under way may still take before they are cut off.
   std::chrono::milliseconds shutdown_grace{30'000};
+  // From the last connection's end, what runs that nobody waits for may take to notice it.
+  std::chrono::milliseconds cancel_grace{2'000};
   bool handle_signals = false;  // SIGTERM and SIGINT begin the shutdown, a second one cuts it short
   bool access_log = true;
 };
@@ -53,7 +55,7 @@ class Server {
   // the port is taken or may not be had.
   static Result<std::unique_ptr<Server>> Start(const ServerOptions& options,
                                                ModelRepository* repository);
-  // Shutdown() and Wait().
+  // Shutdown(), and waits for all that runs, however long it takes.
   ~Server();
 
   int port() const;
@@ -63,8 +65,10 @@ class Server {
   // closed, and requests under way are answered. Called again, cuts the waiting short.
   // Thread safety: any thread, any number of times.
   void Shutdown();
-  // Returns when the end is reached. One caller at a time.
-  void Wait();
+  // Returns when the end is reached. DeadlineExceeded names the requests that still run when their
+  // time to notice the end is over: they use the server and its models, so that the caller may
+  // either wait again or end the process without destroying anything. One caller at a time.
+  Status Wait();
 
   class Impl;
 
