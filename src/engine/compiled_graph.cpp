@@ -75,8 +75,8 @@ CompiledGraph::CompiledGraph(const CompileOptions& options) : options_(options) 
     const std::string machine = TuningMachine();
     known = ReadTactics(TacticsCachePath(options_.cache_dir, machine), machine);
   }
-  tuner_ = std::make_unique<Tuner>(
-      TunerOptions{options_.tuning_seconds, options_.tuning_progress}, std::move(known));
+  tuner_ = std::make_unique<Tuner>(TunerOptions{options_.tuning_seconds, options_.tuning_progress},
+                                   std::move(known));
 }
 
 Result<std::shared_ptr<CompiledModel>> CompiledGraph::Create(Model model,
@@ -116,7 +116,8 @@ Status CompiledGraph::Init(Model model) {
     graph_ = std::make_unique<const Graph>(std::move(model.graph));
     return OkStatus();
   }
-  KHEYA_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan, MakePlan(std::move(model.graph), /*may_time=*/true));
+  KHEYA_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan,
+                         MakePlan(std::move(model.graph), /*may_time=*/true));
   executor_ = std::make_shared<Executor>(std::move(plan), options_.runtime, options_.budget);
   return OkStatus();
 }
@@ -273,7 +274,9 @@ std::vector<std::string> TacticNames() {
   std::vector<std::string> names = {"auto", "portable", "reference"};
   const std::span<const KernelRow> rows = AllKernels();
   for (const KernelRow& row : rows) {
-    const auto alike = [&](const KernelRow& other) { return row.family == std::string_view(other.family); };
+    const auto alike = [&](const KernelRow& other) {
+      return row.family == std::string_view(other.family);
+    };
     if (std::ranges::count_if(rows, alike) > 1) names.push_back(TacticName(row));
   }
   return names;

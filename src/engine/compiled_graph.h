@@ -57,7 +57,7 @@ class CompiledGraph : public CompiledModel {
   std::vector<ValueType> output_kinds_;
   std::vector<std::pair<std::string, std::string>> metadata_;
   std::shared_ptr<PackCache> cache_;
-  std::unique_ptr<Tuner> tuner_;  // null: fixed choices
+  std::unique_ptr<Tuner> tuner_;        // null: fixed choices
   std::optional<int64_t> macs_;         // of the fixed shapes
   std::shared_ptr<Executor> executor_;  // for the fixed shapes; null when some are not fixed
   std::unique_ptr<const Graph> graph_;  // simplified; null when the shapes are fixed

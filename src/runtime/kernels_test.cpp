@@ -2,12 +2,15 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <map>
 #include <random>
 #include <set>
 
+#include "kernels/sample.h"
 #include "ops/infer.h"
 #include "runtime/compile.h"
 #include "runtime/executor.h"
+#include "runtime/node_call.h"
 
 namespace kheya {
 namespace {
@@ -286,6 +289,49 @@ class Comparison {
   std::set<std::string> used_;
 };
 
+// Every element of a graph's outputs that one convolution or product makes, by its definition.
+void CompareSamples(void (*make)(Rng&, Case&), int seed, int* compared) {
+  Rng rng(seed);
+  Case c;
+  make(rng, c);
+  ASSERT_TRUE(InferTypes(c.graph).ok());
+  const auto expected = Interpret(c.graph, c.inputs, {});
+  ASSERT_TRUE(expected.ok());
+  std::map<ValueId, Tensor> values;
+  for (size_t i = 0; i < c.inputs.size(); ++i) values[c.graph.inputs()[i]] = c.inputs[i].tensor();
+  for (size_t i = 0; i < expected->size(); ++i) {
+    const ValueId output = c.graph.outputs()[i].value;
+    const std::optional<NodeCall> node =
+        MakeNodeCall(c.graph, c.graph.node(c.graph.value(output).producer));
+    if (!node) continue;
+    std::vector<const float*> inputs;
+    for (const ValueId id : node->inputs) {
+      const Tensor* constant = id.valid() ? c.graph.Constant(id) : nullptr;
+      const Tensor* input = constant != nullptr ? constant : id.valid() ? &values[id] : nullptr;
+      if (input != nullptr && !input->defined()) return;  // made by another node
+      inputs.push_back(input != nullptr ? input->data<float>().data() : nullptr);
+    }
+    const Tensor& found = (*expected)[i].tensor();
+    Tensor samples = Tensor::Zeros(DType::kFloat32, found.shape()).value();
+    for (int64_t j = 0; j < found.num_elements(); ++j) {
+      const std::optional<double> sample = SampleOutput(node->call, inputs, j);
+      ASSERT_TRUE(sample);
+      samples.mutable_data<float>()[j] = static_cast<float>(*sample);
+    }
+    ExpectClose(samples, found, fmt::format("seed {}", seed));
+    ++*compared;
+  }
+}
+
+TEST(KernelsTest, SamplesAreElementsOfTheReference) {
+  int compared = 0;
+  for (int seed = 0; seed < 20 && !HasFatalFailure(); ++seed) {
+    CompareSamples(MakeConv, seed, &compared);
+    CompareSamples(MakeMatMul, seed, &compared);
+  }
+  EXPECT_GT(compared, 30);
+}
+
 TEST(KernelsTest, EveryRowAgreesWithTheReference) {
   Comparison comparison;
   comparison.Run(MakeConv, "conv", 60);
@@ -296,8 +342,7 @@ TEST(KernelsTest, EveryRowAgreesWithTheReference) {
   comparison.Run(MakeRows, "rows", 20);
   comparison.Run(MakeMovement, "movement", 30);
   for (const KernelRow& row : AllKernels()) {
-    EXPECT_THAT(comparison.used(),
-                testing::Contains(TacticName(row)));
+    EXPECT_THAT(comparison.used(), testing::Contains(TacticName(row)));
   }
 }
 

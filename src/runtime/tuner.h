@@ -34,7 +34,7 @@ using TacticChoices = std::map<std::string, std::string>;
 struct TunerOptions {
   double seconds = 0;  // for all calls together; when they are spent, or 0: nothing is timed
   // Called with the seconds spent so far after each call that was timed; may be empty.
-  std::function<void(double seconds)> progress;
+  std::function<void(double seconds)> progress = {};
 };
 
 // Thread safety: all members; calls are timed one at a time.

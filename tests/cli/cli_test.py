@@ -38,6 +38,7 @@ LIMIT = 300  # seconds until a command counts as hung
 
 def run(*args, **environment):
     env = {k: v for k, v in os.environ.items() if not k.startswith("KHEYA_") and k != "NO_COLOR"}
+    env["KHEYA_DETERMINISTIC"] = "1"
     return subprocess.run([KHEYA, *map(str, args)], capture_output=True, text=True, timeout=LIMIT,
                           stdin=subprocess.DEVNULL, env=env | environment, check=False)
 
@@ -321,7 +322,8 @@ class Terminal(Scratch):
     def on_terminal(self, *args, until, **environment):
         """Runs with stderr on a terminal until `until` was printed; returns what was."""
         master, slave = pty.openpty()
-        env = {k: v for k, v in os.environ.items() if k != "NO_COLOR"} | {"TERM": "xterm"}
+        env = {k: v for k, v in os.environ.items() if k != "NO_COLOR"} | {
+            "TERM": "xterm", "KHEYA_DETERMINISTIC": "1"}
         process = subprocess.Popen([KHEYA, *map(str, args)], stdout=subprocess.DEVNULL,
                                    stderr=slave, stdin=subprocess.DEVNULL, env=env | environment)
         os.close(slave)

@@ -26,12 +26,9 @@ using Filter = std::array<double, 3>;
 std::span<const Filter> FilterTransform(int tile) {
   static constexpr std::array<Filter, 4> kTwo = {
       Filter{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
-  static constexpr std::array<Filter, 6> kFour = {Filter{1.0 / 4, 0, 0},
-                                                  {-1.0 / 6, -1.0 / 6, -1.0 / 6},
-                                                  {-1.0 / 6, 1.0 / 6, -1.0 / 6},
-                                                  {1.0 / 24, 1.0 / 12, 1.0 / 6},
-                                                  {1.0 / 24, -1.0 / 12, 1.0 / 6},
-                                                  {0, 0, 1}};
+  static constexpr std::array<Filter, 6> kFour = {
+      Filter{1.0 / 4, 0, 0},         {-1.0 / 6, -1.0 / 6, -1.0 / 6}, {-1.0 / 6, 1.0 / 6, -1.0 / 6},
+      {1.0 / 24, 1.0 / 12, 1.0 / 6}, {1.0 / 24, -1.0 / 12, 1.0 / 6}, {0, 0, 1}};
   if (tile == 2) return kTwo;
   return kFour;
 }
@@ -52,8 +49,8 @@ class WinogradConv : public PreparedKernel {
     tiles_high_ = (out_[kHeight] + tile - 1) / tile;
     tiles_wide_ = (out_[kWidth] + tile - 1) / tile;
     tiles_ = call.outputs[0].shape[0] * tiles_high_ * tiles_wide_;
-    const double flops = 2.0 * static_cast<double>(tiles_ * points()) *
-                         static_cast<double>(in_channels_ * columns_);
+    const double flops =
+        2.0 * static_cast<double>(tiles_ * points()) * static_cast<double>(in_channels_ * columns_);
     const double weights = 4.0 * static_cast<double>(points() * in_channels_ * columns_);
     slices_ = SlicesFor(flops, LeastFlopsFor(weights), (tiles_ + kLeastTiles - 1) / kLeastTiles, 8);
     ChooseBlock();
@@ -223,9 +220,9 @@ class WinogradConv : public PreparedKernel {
     }
     const float* bias = has_bias_ ? InputF32(args, 2) : nullptr;
     for (int64_t done = 0; done < out_channels_;) {
-      done = static_cast<int64_t>(simd::WinogradOutput(
-          tile_, products, pitch, bias, has_residual_ ? residual.data() : nullptr, y.data(), done,
-          out_channels_));
+      done = static_cast<int64_t>(simd::WinogradOutput(tile_, products, pitch, bias,
+                                                       has_residual_ ? residual.data() : nullptr,
+                                                       y.data(), done, out_channels_));
       if (done == out_channels_) break;
       const int64_t end = std::min(done + kChannelMultiple, out_channels_);
       for (; done < end; ++done) StoreDirectly(args, place, y, residual, done);
@@ -240,7 +237,7 @@ class WinogradConv : public PreparedKernel {
   // One channel of a tile, by the definition.
   void StoreDirectly(const KernelArgs& args, const Place& place, const Pixels<float>& y,
                      const Pixels<const float>& residual, int64_t channel) const {
-    std::array<double, kMostTile * kMostTile> sums = {};
+    std::array<double, kMostTile* kMostTile> sums = {};
     for (int64_t in = 0; in < in_channels_; ++in) {
       for (int tap = 0; tap < 9; ++tap) {
         const double weight = FilterElement(tap / 3, tap % 3, in, channel);
