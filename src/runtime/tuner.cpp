@@ -216,7 +216,7 @@ size_t Tuner::Choose(const std::string& key, const KernelCall& call,
   const std::vector<double> seconds = Time(call, candidates, constants);
   spent_ += SecondsSince(start);
   if (options_.progress) options_.progress(spent_);
-  if (seconds.empty()) return 0;
+  if (std::ranges::none_of(seconds, [](double each) { return std::isfinite(each); })) return 0;
   size_t best = 0;
   for (size_t i = 1; i < seconds.size(); ++i) {
     const double least = best == 0 ? seconds[0] * (1 - kMustGain) : seconds[best];

@@ -65,10 +65,13 @@ void TransposeRun(const float* x, size_t x_pitch, float* y, size_t y_pitch, size
   }
 }
 
+// Rows of a tile: as many sums of two vectors as there are registers for.
+constexpr size_t kMostRows = HWY_TARGET == HWY_AVX3 ? 12 : 6;
+
 // kRows rows of c, two vectors wide.
 template <size_t kRows>
-HWY_INLINE void GemmTile(size_t k, const float* a, size_t a_pitch, const float* b, size_t b_pitch,
-                         float* c, size_t c_pitch, bool add) {
+void GemmTile(size_t k, const float* HWY_RESTRICT a, size_t a_pitch, const float* HWY_RESTRICT b,
+              size_t b_pitch, float* HWY_RESTRICT c, size_t c_pitch, bool add) {
   const D d;
   const size_t lanes = hn::Lanes(d);
   V sums[kRows][2];
@@ -77,8 +80,9 @@ HWY_INLINE void GemmTile(size_t k, const float* a, size_t a_pitch, const float* 
     sums[r][1] = add ? hn::LoadU(d, c + r * c_pitch + lanes) : hn::Zero(d);
   }
   for (size_t i = 0; i < k; ++i) {
-    const V b0 = hn::LoadU(d, b + i * b_pitch);
-    const V b1 = hn::LoadU(d, b + i * b_pitch + lanes);
+    const V b0 = hn::LoadU(d, b);
+    const V b1 = hn::LoadU(d, b + lanes);
+    b += b_pitch;
     for (size_t r = 0; r < kRows; ++r) {
       const V value = hn::Set(d, a[r * a_pitch + i]);
       sums[r][0] = hn::MulAdd(value, b0, sums[r][0]);
@@ -88,6 +92,29 @@ HWY_INLINE void GemmTile(size_t k, const float* a, size_t a_pitch, const float* 
   for (size_t r = 0; r < kRows; ++r) {
     hn::StoreU(sums[r][0], d, c + r * c_pitch);
     hn::StoreU(sums[r][1], d, c + r * c_pitch + lanes);
+  }
+}
+
+// GemmTile of `rows`, at most kRows.
+template <size_t kRows>
+void GemmRows(size_t rows, size_t k, const float* a, size_t a_pitch, const float* b, size_t b_pitch,
+              float* c, size_t c_pitch, bool add) {
+  if (rows == kRows) return GemmTile<kRows>(k, a, a_pitch, b, b_pitch, c, c_pitch, add);
+  if constexpr (kRows > 1) {
+    GemmRows<kRows - 1>(rows, k, a, a_pitch, b, b_pitch, c, c_pitch, add);
+  }
+}
+
+// Two vectors of columns in tiles of nearly equal height: a low one at the end would wait for its
+// own sums.
+void GemmColumns(size_t m, size_t k, const float* a, size_t a_pitch, const float* b, size_t b_pitch,
+                 float* c, size_t c_pitch, bool add) {
+  const size_t tiles = (m + kMostRows - 1) / kMostRows;
+  for (size_t t = 0, r = 0; t < tiles; ++t) {
+    const size_t rows = m / tiles + (t < m % tiles ? 1 : 0);
+    GemmRows<kMostRows>(rows, k, a + r * a_pitch, a_pitch, b, b_pitch, c + r * c_pitch, c_pitch,
+                        add);
+    r += rows;
   }
 }
 
@@ -107,15 +134,19 @@ void GemmRun(size_t m, size_t n, size_t k, const float* a, size_t a_pitch, const
   const size_t width = 2 * hn::Lanes(D());
   size_t j = 0;
   for (; j + width <= n; j += width) {
-    size_t r = 0;
-    for (; r + 6 <= m; r += 6) {
-      GemmTile<6>(k, a + r * a_pitch, a_pitch, b + j, b_pitch, c + r * c_pitch + j, c_pitch, add);
-    }
-    for (; r < m; ++r) {
-      GemmTile<1>(k, a + r * a_pitch, a_pitch, b + j, b_pitch, c + r * c_pitch + j, c_pitch, add);
-    }
+    GemmColumns(m, k, a, a_pitch, b + j, b_pitch, c + j, c_pitch, add);
   }
   if (j < n) GemmEdge(m, n - j, k, a, a_pitch, b + j, b_pitch, c + j, c_pitch, add);
+}
+
+size_t PanelWidth() { return 2 * hn::Lanes(D()); }
+
+void PanelRun(size_t m, size_t n, size_t k, const float* a, size_t a_pitch, const float* panels,
+              float* c, size_t c_pitch) {
+  const size_t width = PanelWidth();
+  for (size_t j = 0; j < n; j += width) {
+    GemmColumns(m, k, a, a_pitch, panels + j * k, width, c + j, c_pitch, /*add=*/false);
+  }
 }
 
 }  // namespace kheya::simd::HWY_NAMESPACE
@@ -126,6 +157,8 @@ namespace kheya::simd {
 
 HWY_EXPORT(TransposeRun);
 HWY_EXPORT(GemmRun);
+HWY_EXPORT(PanelRun);
+HWY_EXPORT(PanelWidth);
 
 void Transpose(const float* x, size_t x_pitch, float* y, size_t y_pitch, size_t rows,
                size_t columns) {
@@ -135,6 +168,13 @@ void Transpose(const float* x, size_t x_pitch, float* y, size_t y_pitch, size_t 
 void Gemm(size_t m, size_t n, size_t k, const float* a, size_t a_pitch, const float* b,
           size_t b_pitch, float* c, size_t c_pitch, bool add) {
   HWY_DYNAMIC_DISPATCH(GemmRun)(m, n, k, a, a_pitch, b, b_pitch, c, c_pitch, add);
+}
+
+size_t PanelColumns() { return HWY_DYNAMIC_DISPATCH(PanelWidth)(); }
+
+void PanelGemm(size_t m, size_t n, size_t k, const float* a, size_t a_pitch, const float* panels,
+               float* c, size_t c_pitch) {
+  HWY_DYNAMIC_DISPATCH(PanelRun)(m, n, k, a, a_pitch, panels, c, c_pitch);
 }
 
 }  // namespace kheya::simd
