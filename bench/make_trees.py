@@ -24,6 +24,9 @@ SETTINGS = {"n_estimators": TREES, "max_depth": 6, "num_leaves": 48, "learning_r
 def save(folder, name, model, rows, outputs):
     converted = convert_lightgbm(model, initial_types=[("input", FloatTensorType([None, FEATURES]))],
                                  target_opset=15, zipmap=False)
+    for output in converted.graph.output:  # the converter says one row
+        output.type.tensor_type.shape.dim[0].Clear()
+        output.type.tensor_type.shape.dim[0].dim_param = "rows"
     path = os.path.join(folder, name)
     onnx.save(converted, path + ".onnx")
     np.save(path + "_input_0.npy", rows)
