@@ -153,7 +153,8 @@ class Builder {
     while (place < end && !near.empty()) {
       auto next = near.begin();
       if (place + 2 == end && near.size() > 1) {
-        next = std::find_if(near.begin(), near.end(), [this](const Pair& p) { return IsLeaves(p); });
+        next =
+            std::find_if(near.begin(), near.end(), [this](const Pair& p) { return IsLeaves(p); });
         if (next == near.end()) return OkStatus();
       }
       const Pair pair = *next;

@@ -48,9 +48,11 @@ void PackNode(const WalkNode& node, LargeNode* to) {
 
 using Walks = std::array<uint32_t, kWalks>;  // places in trees
 
-// Kept apart: its places and pointers need all registers. Walk i goes by keys[column * kWalks + i], or by keys[column * kWalks] where all have one row.
+// Kept apart: its places and pointers need all registers. Walk i goes by keys[column * kWalks + i],
+// or by keys[column * kWalks] where all have one row.
 template <bool kOneRow, typename Node>
-[[gnu::noinline]] void Steps(const Node* nodes, const uint32_t* keys, uint32_t count, Walks* walks) {
+[[gnu::noinline]] void Steps(const Node* nodes, const uint32_t* keys, uint32_t count,
+                             Walks* walks) {
   Walks at = *walks;
   for (uint32_t step = 0; step < count; ++step) {
     for (int i = 0; i < kWalks; ++i) {
