@@ -294,6 +294,7 @@ TEST(KernelsTest, EveryRowAgreesWithTheReference) {
   comparison.Run(MakeElementwise, "elementwise", 20);
   comparison.Run(MakeRows, "rows", 20);
   comparison.Run(MakeMovement, "movement", 30);
+  comparison.Run(MakeRecurrent, "recurrent", 100);
   comparison.Run(MakeTrees, "trees", 60);
   for (const KernelRow& row : AllKernels()) {
     EXPECT_THAT(comparison.used(), testing::Contains(TacticName(row)));
