@@ -1,4 +1,7 @@
 // Recurrent networks for the comparison of kernels.
+#include <algorithm>
+#include <cmath>
+
 #include "runtime/kernel_case.h"
 
 namespace kheya {
@@ -40,8 +43,10 @@ void MakeRecurrent(Rng& rng, Case& c) {
   const auto maybe = [&](const auto& make) {
     return Draw(rng, 0, 1) != 0 ? make() : ValueId();
   };
+  // Such that a step does not make differences of states larger: rounding would grow with them.
+  const float bound = std::min(0.4f, 1.2f / std::sqrt(static_cast<float>(hidden)));
   const auto weights = [&](const Shape& shape) {
-    return c.Constant(RandomTensor(rng, shape, -0.4f, 0.4f));
+    return c.Constant(RandomTensor(rng, shape, -bound, bound));
   };
   const Shape x = batch_first ? Shape{batch, length, input} : Shape{length, batch, input};
   std::vector<ValueId> inputs = {c.Input(SpoilSometimes(rng, RandomTensor(rng, x)))};
