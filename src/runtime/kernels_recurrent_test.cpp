@@ -38,11 +38,9 @@ void MakeRecurrent(Rng& rng, Case& c) {
   const int64_t input = Draw(rng, 1, 30);
   const int64_t batch = large ? 27 : Draw(rng, 0, 1) ? 1 : Draw(rng, 2, 11);
   const bool batch_first = Draw(rng, 0, 1) != 0;
-  const Shape state = batch_first ? Shape{batch, directions, hidden}
-                                  : Shape{directions, batch, hidden};
-  const auto maybe = [&](const auto& make) {
-    return Draw(rng, 0, 1) != 0 ? make() : ValueId();
-  };
+  const Shape state =
+      batch_first ? Shape{batch, directions, hidden} : Shape{directions, batch, hidden};
+  const auto maybe = [&](const auto& make) { return Draw(rng, 0, 1) != 0 ? make() : ValueId(); };
   // Such that a step does not make differences of states larger: rounding would grow with them.
   const float bound = std::min(0.4f, 1.2f / std::sqrt(static_cast<float>(hidden)));
   const auto weights = [&](const Shape& shape) {

@@ -177,16 +177,16 @@ class RecurrentKernel : public PreparedKernel {
     Weights weights;
     const auto budget = context.cache != nullptr ? context.cache->budget() : nullptr;
     const int64_t rows = sizes_.gates * sizes_.hidden;
-    const std::string name = fmt::format("recurrent{}:{}:{}x{}:{}", candidate_apart_ ? "_apart" : "",
-                                         d, sizes_.gates, sizes_.hidden, sizes_.lanes);
+    const std::string name =
+        fmt::format("recurrent{}:{}:{}x{}:{}", candidate_apart_ ? "_apart" : "", d, sizes_.gates,
+                    sizes_.hidden, sizes_.lanes);
+    KHEYA_ASSIGN_OR_RETURN(weights.input,
+                           Packed(context, kW, name + ":w", d * rows * sizes_.input,
+                                  [&](const float* w) { return PackInput(sizes_, w, budget); }));
     KHEYA_ASSIGN_OR_RETURN(
-        weights.input, Packed(context, kW, name + ":w", d * rows * sizes_.input,
-                              [&](const float* w) { return PackInput(sizes_, w, budget); }));
-    KHEYA_ASSIGN_OR_RETURN(weights.recurrent,
-                           Packed(context, kR, name + ":r", d * rows * sizes_.hidden,
-                                  [&](const float* r) {
-                                    return PackRecurrent(sizes_, candidate_apart_, r, budget);
-                                  }));
+        weights.recurrent,
+        Packed(context, kR, name + ":r", d * rows * sizes_.hidden,
+               [&](const float* r) { return PackRecurrent(sizes_, candidate_apart_, r, budget); }));
     PrepareBias(context.constant(kBias), d, &weights);
     if (const Tensor* peepholes = context.constant(kPeepholes)) {
       weights.peepholes.assign(3 * sizes_.units, 0);
@@ -230,9 +230,8 @@ class RecurrentKernel : public PreparedKernel {
     part.direction = args.slice / parts_;
     part.rows = RangeOf(args.slice % parts_, parts_, params_.batch);
     std::byte* own = args.workspace + args.slice * SliceBytes();
-    part.list = reinterpret_cast<simd::RecurrentRow*>(own + most_rows_ * sizeof(float) *
-                                                                (steps_at_once_ * sizes_.columns +
-                                                                 4 * sizes_.units));
+    part.list = reinterpret_cast<simd::RecurrentRow*>(
+        own + most_rows_ * sizeof(float) * (steps_at_once_ * sizes_.columns + 4 * sizes_.units));
     part.product = reinterpret_cast<float*>(own);
     part.states = part.product + most_rows_ * steps_at_once_ * sizes_.columns;
     part.cells = part.states + 2 * most_rows_ * sizes_.units;
@@ -351,10 +350,9 @@ class RecurrentKernel : public PreparedKernel {
       }
       const int64_t time = reverse(part) ? length - 1 - step : step;
       const int64_t place = time - TimesOf(part, length, first, end).begin;
-      part.list[count++] = {
-          part.product + (place * time_pitch + i * row_pitch) * sizes_.columns,
-          State(part, step, i), part.cells + i * sizes_.units, State(part, step + 1, i),
-          part.resets + i * sizes_.units};
+      part.list[count++] = {part.product + (place * time_pitch + i * row_pitch) * sizes_.columns,
+                            State(part, step, i), part.cells + i * sizes_.units,
+                            State(part, step + 1, i), part.resets + i * sizes_.units};
     }
     StepCells(part, step, count);
     for (int64_t i = 0; i < part.count(); ++i) {
@@ -375,9 +373,9 @@ class RecurrentKernel : public PreparedKernel {
     cells.peepholes = weights.peepholes.empty() ? nullptr : weights.peepholes.data();
     cells.clip = static_cast<float>(params_.clip);
     cells.input_forget = params_.input_forget;
-    cells.relu = params_.cell == Cell::kRnn && params_.directions[part.direction]
-                                                       .activations[0]
-                                                       .function == RecurrentFunction::kRelu;
+    cells.relu =
+        params_.cell == Cell::kRnn &&
+        params_.directions[part.direction].activations[0].function == RecurrentFunction::kRelu;
     cells.backward = step % 2 != 0;  // the weights read last may still be near
     switch (params_.cell) {
       case Cell::kRnn:
@@ -395,9 +393,8 @@ class RecurrentKernel : public PreparedKernel {
              const float* state) const {
     if (args.outputs[0] == nullptr) return;
     const int64_t d = part.direction;
-    const int64_t at = params_.batch_first
-                           ? (row * params_.length + time) * directions_ + d
-                           : (time * directions_ + d) * params_.batch + row;
+    const int64_t at = params_.batch_first ? (row * params_.length + time) * directions_ + d
+                                           : (time * directions_ + d) * params_.batch + row;
     float* to = OutputF32(args, 0) + at * sizes_.hidden;
     if (state == nullptr) {
       std::fill_n(to, sizes_.hidden, 0.0f);
@@ -418,7 +415,9 @@ class RecurrentKernel : public PreparedKernel {
 
 bool ActivationsAreUsual(const RecurrentParams& params) {
   return std::ranges::all_of(params.directions, [&](const kernels::RecurrentDirection& each) {
-    const auto is = [&](size_t i, RecurrentFunction f) { return each.activations[i].function == f; };
+    const auto is = [&](size_t i, RecurrentFunction f) {
+      return each.activations[i].function == f;
+    };
     switch (params.cell) {
       case Cell::kRnn:
         return is(0, RecurrentFunction::kTanh) || is(0, RecurrentFunction::kRelu);

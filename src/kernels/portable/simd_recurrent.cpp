@@ -1,11 +1,12 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/portable/simd_recurrent.cpp"
+#include "kernels/portable/simd_recurrent.h"
+
 #include <hwy/foreach_target.h>
 
 #include <algorithm>
 
 #include "kernels/portable/simd_math-inl.h"
-#include "kernels/portable/simd_recurrent.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kheya::simd::HWY_NAMESPACE {

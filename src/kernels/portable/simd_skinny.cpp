@@ -1,11 +1,12 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/portable/simd_skinny.cpp"
+#include "kernels/portable/simd_skinny.h"
+
 #include <hwy/foreach_target.h>
 
 #include <algorithm>
 
 #include "kernels/portable/simd_math-inl.h"
-#include "kernels/portable/simd_skinny.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kheya::simd::HWY_NAMESPACE {
@@ -101,9 +102,8 @@ void Piece(const SkinnyProduct& product, size_t row, size_t column, const float*
   const D d;
   V sums[kRows][kVectors];
   for (size_t v = 0; v < kVectors; ++v) {
-    const V bias = product.bias == nullptr
-                       ? hn::Zero(d)
-                       : hn::LoadU(d, product.bias + column + v * hn::Lanes(d));
+    const V bias = product.bias == nullptr ? hn::Zero(d)
+                                           : hn::LoadU(d, product.bias + column + v * hn::Lanes(d));
     for (size_t r = 0; r < kRows; ++r) sums[r][v] = bias;
   }
   SumPiece<kVectors, kRows>(product.k, product.a + row * product.k, product.k, panel, stride, sums);

@@ -31,7 +31,9 @@ class SkinnyKernel : public PreparedKernel {
   }
 
   Status Pack(const Tensor& b, bool transposed, PackCache* cache) {
-    const auto pack = [&]() -> Result<Buffer> { return PackPanels(b, transposed, cache->budget()); };
+    const auto pack = [&]() -> Result<Buffer> {
+      return PackPanels(b, transposed, cache->budget());
+    };
     KHEYA_ASSIGN_OR_RETURN(packed_, cache->Get(b,
                                                fmt::format("skinny:{}:{}:{}x{}", widths_.vector,
                                                            transposed, product_.k, product_.n),
