@@ -37,7 +37,7 @@ class Executor::ActiveRun {
   Status RunSteps() {
     const ScopedFlushDenormals flush;
     context_.timings.clear();
-    start_ = Clock::now();
+    if (context_.profile) start_ = Clock::now();
     for (const Step& step : frame_.plan().steps) {
       KHEYA_RETURN_IF_ERROR(context_.CheckAlive());
       Status status = context_.profile ? RunTimed(step) : RunStep(step);
