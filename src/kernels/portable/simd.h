@@ -48,13 +48,6 @@ void Transpose(const float* x, size_t x_pitch, float* y, size_t y_pitch, size_t 
 void Gemm(size_t m, size_t n, size_t k, const float* a, size_t a_pitch, const float* b,
           size_t b_pitch, float* c, size_t c_pitch, bool add);
 
-// Columns of one panel: a packed right operand b [k][n] is n / PanelColumns() panels of k rows
-// each, the last one filled up with zeros.
-size_t PanelColumns();
-// c[m][n] = a[m][k] b, b as panels, n a multiple of PanelColumns().
-void PanelGemm(size_t m, size_t n, size_t k, const float* a, size_t a_pitch, const float* panels,
-               float* c, size_t c_pitch);
-
 // Winograd's F(tile x tile, 3 x 3), tile 2 or 4, on one tile of channels-last memory; channels are
 // a multiple of 16. The input's (tile + 2)^2 pixels become as many rows of v, `pitch` apart.
 void WinogradInput(int tile, const float* const* pixels, size_t channels, float* v, size_t pitch);

@@ -139,16 +139,6 @@ void GemmRun(size_t m, size_t n, size_t k, const float* a, size_t a_pitch, const
   if (j < n) GemmEdge(m, n - j, k, a, a_pitch, b + j, b_pitch, c + j, c_pitch, add);
 }
 
-size_t PanelWidth() { return 2 * hn::Lanes(D()); }
-
-void PanelRun(size_t m, size_t n, size_t k, const float* a, size_t a_pitch, const float* panels,
-              float* c, size_t c_pitch) {
-  const size_t width = PanelWidth();
-  for (size_t j = 0; j < n; j += width) {
-    GemmColumns(m, k, a, a_pitch, panels + j * k, width, c + j, c_pitch, /*add=*/false);
-  }
-}
-
 }  // namespace kheya::simd::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -157,8 +147,6 @@ namespace kheya::simd {
 
 HWY_EXPORT(TransposeRun);
 HWY_EXPORT(GemmRun);
-HWY_EXPORT(PanelRun);
-HWY_EXPORT(PanelWidth);
 
 void Transpose(const float* x, size_t x_pitch, float* y, size_t y_pitch, size_t rows,
                size_t columns) {
@@ -168,13 +156,6 @@ void Transpose(const float* x, size_t x_pitch, float* y, size_t y_pitch, size_t 
 void Gemm(size_t m, size_t n, size_t k, const float* a, size_t a_pitch, const float* b,
           size_t b_pitch, float* c, size_t c_pitch, bool add) {
   HWY_DYNAMIC_DISPATCH(GemmRun)(m, n, k, a, a_pitch, b, b_pitch, c, c_pitch, add);
-}
-
-size_t PanelColumns() { return HWY_DYNAMIC_DISPATCH(PanelWidth)(); }
-
-void PanelGemm(size_t m, size_t n, size_t k, const float* a, size_t a_pitch, const float* panels,
-               float* c, size_t c_pitch) {
-  HWY_DYNAMIC_DISPATCH(PanelRun)(m, n, k, a, a_pitch, panels, c, c_pitch);
 }
 
 }  // namespace kheya::simd

@@ -1,0 +1,210 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/portable/simd_panels.cpp"
+#include <hwy/foreach_target.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/portable/panels.h"
+#include "kernels/portable/simd_math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kheya::simd::HWY_NAMESPACE {
+
+// As many rows of two vectors as there are registers for.
+constexpr size_t kMostRows = HWY_TARGET == HWY_AVX3 ? 12 : 6;
+
+// The first `count` floats of a vector; nothing behind them is read.
+HWY_INLINE V LoadFirst(const float* from, size_t count) {
+  const D d;
+  if (count >= hn::Lanes(d)) return hn::LoadU(d, from);
+#if HWY_TARGET <= HWY_AVX2 && HWY_ARCH_X86
+  return hn::MaskedLoad(hn::FirstN(d, count), d, from);
+#else
+  HWY_ALIGN float all[hn::MaxLanes(D())] = {};
+  std::memcpy(all, from, count * sizeof(float));
+  return hn::Load(d, all);
+#endif
+}
+
+HWY_INLINE void StoreFirst(V value, float* to, size_t count) {
+  const D d;
+  if (count >= hn::Lanes(d)) return hn::StoreU(value, d, to);
+#if HWY_TARGET <= HWY_AVX2 && HWY_ARCH_X86
+  hn::BlendedStore(value, hn::FirstN(d, count), d, to);
+#else
+  HWY_ALIGN float all[hn::MaxLanes(D())];
+  hn::Store(value, d, all);
+  std::memcpy(to, all, count * sizeof(float));
+#endif
+}
+
+// A NaN stays one.
+HWY_INLINE V Clamp(V low, V high, V sum) {
+#if HWY_ARCH_X86
+  return hn::Min(high, hn::Max(low, sum));  // the second operand is the result where one is NaN
+#else
+  return hn::IfThenElse(hn::IsNaN(sum), sum, hn::Min(high, hn::Max(low, sum)));
+#endif
+}
+
+// The sums of a tile with what comes after them, to y; kWhole: every vector is wanted whole.
+template <bool kWhole, size_t kRows, size_t kVectors>
+HWY_INLINE void Finish(const PanelProduct& p, V (&sums)[kRows][kVectors], size_t at, size_t count) {
+  const D d;
+  const size_t lanes = hn::Lanes(d);
+  const auto left = [&](size_t v) { return kWhole ? lanes : count - v * lanes; };
+  if (p.residual != nullptr) {
+    for (size_t r = 0; r < kRows; ++r) {
+      const float* residual = p.residual + at + r * p.y_pitch;
+      for (size_t v = 0; v < kVectors; ++v) {
+        const V more = kWhole ? hn::LoadU(d, residual + v * lanes)
+                              : LoadFirst(residual + v * lanes, left(v));
+        sums[r][v] = hn::Add(sums[r][v], more);
+      }
+    }
+  }
+  if (p.clamps) {
+    const V low = hn::Set(d, p.low), high = hn::Set(d, p.high);
+    for (size_t r = 0; r < kRows; ++r) {
+      for (size_t v = 0; v < kVectors; ++v) sums[r][v] = Clamp(low, high, sums[r][v]);
+    }
+  }
+  for (size_t r = 0; r < kRows; ++r) {
+    float* y = p.y + at + r * p.y_pitch;
+    for (size_t v = 0; v < kVectors; ++v) {
+      if (kWhole) {
+        hn::StoreU(sums[r][v], d, y + v * lanes);
+      } else {
+        StoreFirst(sums[r][v], y + v * lanes, left(v));
+      }
+    }
+  }
+}
+
+// kRows rows from `row` on and kVectors vectors of columns from `column` on, of which `count`
+// columns are wanted.
+template <size_t kRows, size_t kVectors>
+void Tile(const PanelProduct& p, const float* HWY_RESTRICT b, size_t row, size_t column,
+          size_t count) {
+  const D d;
+  const size_t lanes = hn::Lanes(d);
+  V sums[kRows][kVectors];
+  for (size_t v = 0; v < kVectors; ++v) {
+    const size_t left = count - v * lanes;
+    const V first =
+        p.bias != nullptr ? LoadFirst(p.bias + column + v * lanes, left) : hn::Zero(d);
+    for (size_t r = 0; r < kRows; ++r) sums[r][v] = first;
+  }
+  for (size_t s = 0; s < p.segments; ++s) {
+    const float* HWY_RESTRICT x = p.x + row * p.x_pitch + p.offsets[s];
+    for (size_t i = 0; i < p.run; ++i) {
+      V right[kVectors];
+      for (size_t v = 0; v < kVectors; ++v) right[v] = hn::LoadU(d, b + v * lanes);
+      b += kVectors * lanes;
+      for (size_t r = 0; r < kRows; ++r) {
+        const V left = hn::Set(d, x[r * p.x_pitch + i]);
+        for (size_t v = 0; v < kVectors; ++v) {
+          sums[r][v] = hn::MulAdd(left, right[v], sums[r][v]);
+        }
+      }
+    }
+  }
+  const size_t at = row * p.y_pitch + column;
+  if (count == kVectors * lanes) {
+    Finish<true, kRows, kVectors>(p, sums, at, count);
+  } else {
+    Finish<false, kRows, kVectors>(p, sums, at, count);
+  }
+}
+
+// Tile of `rows`, at most kRows.
+template <size_t kRows, size_t kVectors>
+void TileOf(size_t rows, const PanelProduct& p, const float* b, size_t row, size_t column,
+            size_t count) {
+  if (rows == kRows) return Tile<kRows, kVectors>(p, b, row, column, count);
+  if constexpr (kRows > 1) TileOf<kRows - 1, kVectors>(rows, p, b, row, column, count);
+}
+
+size_t PanelWidth() { return 2 * hn::Lanes(D()); }
+size_t MostRows() { return kMostRows; }
+
+void TileAt(const PanelProduct& p, size_t row, size_t height, size_t column) {
+  const size_t lanes = hn::Lanes(D());
+  const size_t count = std::min(p.columns - column, 2 * lanes);
+  const float* b = p.panels + column * p.segments * p.run;
+  if (count > lanes) {
+    TileOf<kMostRows, 2>(height, p, b, row, column, count);
+  } else {
+    TileOf<kMostRows, 1>(height, p, b, row, column, count);
+  }
+}
+
+// Tiles of nearly equal height: a low one at the end would wait for its own sums.
+void PanelsRun(const PanelProduct& p, size_t rows) {
+  const size_t tiles = (rows + kMostRows - 1) / kMostRows;
+  const size_t low = rows / std::max<size_t>(tiles, 1), higher = rows % std::max<size_t>(tiles, 1);
+  const auto height = [&](size_t tile) { return low + (tile < higher ? 1 : 0); };
+  const auto first = [&](size_t tile) { return tile * low + std::min(tile, higher); };
+  const size_t width = PanelWidth();
+  if (p.row_major) {
+    for (size_t tile = 0; tile < tiles; ++tile) {
+      for (size_t column = 0; column < p.columns; column += width) {
+        TileAt(p, first(tile), height(tile), column);
+      }
+    }
+    return;
+  }
+  for (size_t column = 0; column < p.columns; column += width) {
+    for (size_t tile = 0; tile < tiles; ++tile) TileAt(p, first(tile), height(tile), column);
+  }
+}
+
+}  // namespace kheya::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace kheya {
+namespace simd {
+
+HWY_EXPORT(PanelsRun);
+HWY_EXPORT(PanelWidth);
+HWY_EXPORT(MostRows);
+
+size_t PanelColumns() { return HWY_DYNAMIC_DISPATCH(PanelWidth)(); }
+size_t PanelTileRows() { return HWY_DYNAMIC_DISPATCH(MostRows)(); }
+
+size_t PackedColumns(size_t columns) {
+  const size_t half = PanelColumns() / 2;
+  return (columns + half - 1) / half * half;
+}
+
+void RunPanels(const PanelProduct& product, size_t rows) {
+  HWY_DYNAMIC_DISPATCH(PanelsRun)(product, rows);
+}
+
+}  // namespace simd
+
+Result<std::shared_ptr<const Buffer>> PackPanels(const Tensor& weights, int64_t n,
+                                                 std::span<const int64_t> rows, int64_t column_step,
+                                                 const std::string& layout, PackCache* cache) {
+  const auto width = static_cast<int64_t>(simd::PanelColumns());
+  const auto all = static_cast<int64_t>(simd::PackedColumns(n));
+  const auto pack = [&]() -> Result<Buffer> {
+    KHEYA_ASSIGN_OR_RETURN(
+        Buffer buffer, Buffer::Allocate(rows.size() * all * sizeof(float), cache->budget()));
+    const float* from = weights.data<float>().data();
+    auto* to = reinterpret_cast<float*>(buffer.data());
+    for (int64_t first = 0; first < all; first += width) {
+      const int64_t end = std::min(first + width, all);
+      for (const int64_t row : rows) {
+        for (int64_t j = first; j < end; ++j) *to++ = j < n ? from[row + j * column_step] : 0.0f;
+      }
+    }
+    return buffer;
+  };
+  return cache->Get(weights, fmt::format("panels{}:{}:{}x{}", width, layout, rows.size(), n), pack);
+}
+
+}  // namespace kheya
+#endif
