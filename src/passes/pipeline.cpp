@@ -41,7 +41,7 @@ constexpr PassInfo kSimplify[] = {
     {"recognize_hard_swish", RecognizeHardSwish},
     {"recognize_gelu", RecognizeGelu},
     {"recognize_layer_norm", RecognizeLayerNorm},
-    {"absorb_pad", AbsorbPad},  // into Conv, nearest first
+    {"absorb_pad", AbsorbPad},  // into Conv and AveragePool, nearest first
     {"absorb_bias", AbsorbBias},
     {"absorb_scale", AbsorbScale},
     {"absorb_batch_norm", AbsorbBatchNorm},

@@ -132,7 +132,7 @@ class PanelConv : public PreparedKernel {
     product.segments = offsets_.size();
     product.run = run_;
     product.y_pitch = out_channels_;
-    const bool done = SetClamp(params_.activation, &product);
+    const bool done = simd::SetClamp(params_.activation, &product.finish);
     for (int64_t column = columns.begin; column < columns.end; column += width) {
       product.columns = std::min(width, columns.end - column);
       product.panels = reinterpret_cast<const float*>(panels_->data()) + column * k_;
@@ -142,9 +142,9 @@ class PanelConv : public PreparedKernel {
       for (int64_t i = 0; i < count; ++i) {
         const int64_t at = (row + i) * y_step + column;
         product.x = x + i * x_step;
-        product.y = OutputF32(args, 0) + at;
+        product.finish.y = OutputF32(args, 0) + at;
         if (args.inputs.size() > 3 && args.inputs[3] != nullptr) {
-          product.residual = InputF32(args, 3) + at;
+          product.finish.residual = InputF32(args, 3) + at;
         }
         simd::RunPanels(product, out_[kWidth]);
       }

@@ -9,13 +9,13 @@
 
 namespace kheya {
 
-bool SetClamp(const Elementwise& activation, simd::PanelProduct* product) {
+bool simd::SetClamp(const Elementwise& activation, Finishing* finishing) {
   if (activation.op == ElementwiseOp::kIdentity) return true;
   const bool relu = activation.op == ElementwiseOp::kRelu;
   if (!relu && activation.op != ElementwiseOp::kClip) return false;
-  product->clamps = true;
-  product->low = relu ? 0.0f : activation.alpha;
-  product->high = relu ? std::numeric_limits<float>::infinity() : activation.beta;
+  finishing->clamps = true;
+  finishing->low = relu ? 0.0f : activation.alpha;
+  finishing->high = relu ? std::numeric_limits<float>::infinity() : activation.beta;
   return true;
 }
 
@@ -49,16 +49,16 @@ Status PanelMatrixKernel::Run(const KernelArgs& args) const {
     product.bias = InputF32(args, 2) + columns.begin;
   }
   const bool has_residual = args.inputs.size() > 3 && args.inputs[3] != nullptr;
-  const bool done = SetClamp(activation_, &product);
+  const bool done = simd::SetClamp(activation_, &product.finish);
   for (int64_t row = rows.begin; row < rows.end; row += block) {
     const int64_t count = std::min(block, rows.end - row);
     const int64_t first = row * columns_ + columns.begin;
     product.x = InputF32(args, 0) + row * k_;
-    product.y = OutputF32(args, 0) + first;
-    if (has_residual) product.residual = InputF32(args, 3) + first;
+    product.finish.y = OutputF32(args, 0) + first;
+    if (has_residual) product.finish.residual = InputF32(args, 3) + first;
     simd::RunPanels(product, count);
     for (int64_t i = 0; i < count && !done; ++i) {
-      float* y = product.y + i * columns_;
+      float* y = product.finish.y + i * columns_;
       simd::Unary(activation_, y, y, product.columns);
     }
   }

@@ -11,9 +11,6 @@
 
 namespace kheya {
 
-// Sets what is done to sums in registers; false where the activation must be applied to y after.
-bool SetClamp(const Elementwise& activation, simd::PanelProduct* product);
-
 // y [rows][columns] = activation(x [rows][k] b + bias + residual). inputs: x, b (not read), bias or
 // none, residual or none.
 class PanelMatrixKernel : public PreparedKernel {

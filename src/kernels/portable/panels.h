@@ -11,6 +11,7 @@
 
 #include "base/status.h"
 #include "kernels/pack_cache.h"
+#include "kernels/portable/finish.h"
 #include "tensor/tensor.h"
 
 namespace kheya {
@@ -19,10 +20,10 @@ namespace simd {
 
 inline constexpr ptrdiff_t kNoOffset = 0;
 
-// y[r][j] = clamp(bias[j] + residual[r][j] + sum over s and i of
-//                 x[r * x_pitch + offsets[s] + i] * b[s * run + i][j], low, high)
-// for j < columns, where b is packed as panels; NaN stays NaN. Rows of y and of the residual are
-// y_pitch apart. Sums are taken in this order, whatever is computed beside them.
+// y[r][j] = finish(bias[j] + sum over s and i of x[r * x_pitch + offsets[s] + i] *
+//                                                b[s * run + i][j])
+// for j < columns, where b is packed as panels. Rows of y are y_pitch apart. Sums are taken in this
+// order, whatever is computed beside them.
 struct PanelProduct {
   const float* x = nullptr;
   size_t x_pitch = 0;
@@ -31,16 +32,12 @@ struct PanelProduct {
   size_t run = 0;
   const float* panels = nullptr;  // that of the first column on
   size_t columns = 0;
-  const float* bias = nullptr;      // or null
-  const float* residual = nullptr;  // or null; may be y
-  float* y = nullptr;
+  const float* bias = nullptr;  // or null
+  Finishing finish;             // y and the residual, from the first row and column on
   size_t y_pitch = 0;
   // Tiles of rows one after another, each against all panels: for panels that stay in the second
   // cache. Else panel after panel, each against all rows.
   bool row_major = false;
-  bool clamps = false;
-  float low = 0;
-  float high = 0;
 };
 
 // Columns of a panel: two vectors. The last panel has one where that is enough.

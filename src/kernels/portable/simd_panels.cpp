@@ -3,84 +3,15 @@
 #include <hwy/foreach_target.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "kernels/portable/panels.h"
-#include "kernels/portable/simd_math-inl.h"
+#include "kernels/portable/simd_finish-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kheya::simd::HWY_NAMESPACE {
 
 // As many rows of two vectors as there are registers for.
 constexpr size_t kMostRows = HWY_TARGET == HWY_AVX3 ? 12 : 6;
-
-// The first `count` floats of a vector; nothing behind them is read.
-HWY_INLINE V LoadFirst(const float* from, size_t count) {
-  const D d;
-  if (count >= hn::Lanes(d)) return hn::LoadU(d, from);
-#if HWY_TARGET <= HWY_AVX2 && HWY_ARCH_X86
-  return hn::MaskedLoad(hn::FirstN(d, count), d, from);
-#else
-  HWY_ALIGN float all[hn::MaxLanes(D())] = {};
-  std::memcpy(all, from, count * sizeof(float));
-  return hn::Load(d, all);
-#endif
-}
-
-HWY_INLINE void StoreFirst(V value, float* to, size_t count) {
-  const D d;
-  if (count >= hn::Lanes(d)) return hn::StoreU(value, d, to);
-#if HWY_TARGET <= HWY_AVX2 && HWY_ARCH_X86
-  hn::BlendedStore(value, hn::FirstN(d, count), d, to);
-#else
-  HWY_ALIGN float all[hn::MaxLanes(D())];
-  hn::Store(value, d, all);
-  std::memcpy(to, all, count * sizeof(float));
-#endif
-}
-
-// A NaN stays one.
-HWY_INLINE V Clamp(V low, V high, V sum) {
-#if HWY_ARCH_X86
-  return hn::Min(high, hn::Max(low, sum));  // the second operand is the result where one is NaN
-#else
-  return hn::IfThenElse(hn::IsNaN(sum), sum, hn::Min(high, hn::Max(low, sum)));
-#endif
-}
-
-// The sums of a tile with what comes after them, to y; kWhole: every vector is wanted whole.
-template <bool kWhole, size_t kRows, size_t kVectors>
-HWY_INLINE void Finish(const PanelProduct& p, V (&sums)[kRows][kVectors], size_t at, size_t count) {
-  const D d;
-  const size_t lanes = hn::Lanes(d);
-  const auto left = [&](size_t v) { return kWhole ? lanes : count - v * lanes; };
-  if (p.residual != nullptr) {
-    for (size_t r = 0; r < kRows; ++r) {
-      const float* residual = p.residual + at + r * p.y_pitch;
-      for (size_t v = 0; v < kVectors; ++v) {
-        const V more = kWhole ? hn::LoadU(d, residual + v * lanes)
-                              : LoadFirst(residual + v * lanes, left(v));
-        sums[r][v] = hn::Add(sums[r][v], more);
-      }
-    }
-  }
-  if (p.clamps) {
-    const V low = hn::Set(d, p.low), high = hn::Set(d, p.high);
-    for (size_t r = 0; r < kRows; ++r) {
-      for (size_t v = 0; v < kVectors; ++v) sums[r][v] = Clamp(low, high, sums[r][v]);
-    }
-  }
-  for (size_t r = 0; r < kRows; ++r) {
-    float* y = p.y + at + r * p.y_pitch;
-    for (size_t v = 0; v < kVectors; ++v) {
-      if (kWhole) {
-        hn::StoreU(sums[r][v], d, y + v * lanes);
-      } else {
-        StoreFirst(sums[r][v], y + v * lanes, left(v));
-      }
-    }
-  }
-}
 
 // kRows rows from `row` on and kVectors vectors of columns from `column` on, of which `count`
 // columns are wanted.
@@ -93,7 +24,7 @@ void Tile(const PanelProduct& p, const float* HWY_RESTRICT b, size_t row, size_t
   for (size_t v = 0; v < kVectors; ++v) {
     const size_t left = count - v * lanes;
     const V first =
-        p.bias != nullptr ? LoadFirst(p.bias + column + v * lanes, left) : hn::Zero(d);
+        p.bias != nullptr ? LoadFirst<false>(p.bias + column + v * lanes, left) : hn::Zero(d);
     for (size_t r = 0; r < kRows; ++r) sums[r][v] = first;
   }
   for (size_t s = 0; s < p.segments; ++s) {
@@ -112,9 +43,9 @@ void Tile(const PanelProduct& p, const float* HWY_RESTRICT b, size_t row, size_t
   }
   const size_t at = row * p.y_pitch + column;
   if (count == kVectors * lanes) {
-    Finish<true, kRows, kVectors>(p, sums, at, count);
+    Finish<true, kRows, kVectors>(p.finish, sums, at, p.y_pitch, count);
   } else {
-    Finish<false, kRows, kVectors>(p, sums, at, count);
+    Finish<false, kRows, kVectors>(p.finish, sums, at, p.y_pitch, count);
   }
 }
 

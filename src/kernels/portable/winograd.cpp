@@ -193,7 +193,7 @@ class WinogradConv : public PreparedKernel {
       product.x = v + p * v_pitch;
       product.x_pitch = product.run = in_channels_;
       product.panels = packed() + p * in_channels_ * columns_;
-      product.y = products + p * y_pitch;
+      product.finish.y = products + p * y_pitch;
       product.columns = product.y_pitch = columns_;
       simd::RunPanels(product, count);
     }
