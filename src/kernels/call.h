@@ -77,6 +77,11 @@ struct FusedConvParams {
   Elementwise activation;
 };
 
+// inputs: x, weights [C, M, kernel...], bias [M] or none.
+struct ConvTransposeParams {
+  kernels::ConvParams conv;
+};
+
 // inputs: a [..., M, K], b [..., K, N] (before that transposed where asked), bias that broadcasts
 // to the output or none, residual of the output's shape or none.
 // y = activation(alpha a b + beta bias + residual). Batch dimensions broadcast.
@@ -152,7 +157,7 @@ struct GatherParams {
 // kernels::PoolParams: inputs: x. Maximum and average alone.
 // kernels::LrnParams: inputs: x. y = x / (bias + alpha/size sum of squares over channels) ^ beta.
 using KernelParams =
-    std::variant<FusedConvParams, FusedMatMulParams, kernels::PoolParams, UnaryParams, BinaryParams,
+    std::variant<FusedConvParams, ConvTransposeParams, FusedMatMulParams, kernels::PoolParams, UnaryParams, BinaryParams,
                  AffineParams, SoftmaxParams, LayerNormParams, GlobalMeanParams, ReduceMeanParams,
                  TransposeParams, ReorderParams, ConcatParams, SplitParams, GatherParams,
                  kernels::LrnParams>;

@@ -207,6 +207,10 @@ Result<std::shared_ptr<const PreparedKernel>> PreparePanelConv(const KernelCall&
     return UnimplementedError("weights are not constant");
   }
   const auto& params = std::get<FusedConvParams>(call.params);
+  const bool pointwise = params.conv.window.is_pointwise();
+  if (!pointwise) {
+    KHEYA_RETURN_IF_ERROR(CheckFinite(*weights));
+  }
   const int64_t in = call.inputs[0].shape[1], out = call.outputs[0].shape[1];
   const int64_t taps = weights->num_elements() / (in * out);
   std::vector<int64_t> rows;
@@ -217,7 +221,7 @@ Result<std::shared_ptr<const PreparedKernel>> PreparePanelConv(const KernelCall&
   KHEYA_ASSIGN_OR_RETURN(
       auto panels, PackPanels(*weights, out, rows, taps * in, fmt::format("conv{}", taps),
                               context.cache));
-  if (params.conv.window.is_pointwise()) {
+  if (pointwise) {
     return std::shared_ptr<const PreparedKernel>(std::make_shared<PanelMatrixKernel>(
         call.outputs[0].shape.num_elements() / out, out, in, params.activation, std::move(panels)));
   }

@@ -1,7 +1,7 @@
 #include "kernels/portable/panel_product.h"
 
+#include <cmath>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include "kernels/portable/rows.h"
@@ -17,6 +17,13 @@ bool simd::SetClamp(const Elementwise& activation, Finishing* finishing) {
   finishing->low = relu ? 0.0f : activation.alpha;
   finishing->high = relu ? std::numeric_limits<float>::infinity() : activation.beta;
   return true;
+}
+
+Status CheckFinite(const Tensor& weights) {
+  for (const float value : weights.data<float>()) {
+    if (!std::isfinite(value)) return UnimplementedError("a weight is {}", value);
+  }
+  return OkStatus();
 }
 
 PanelMatrixKernel::PanelMatrixKernel(int64_t rows, int64_t columns, int64_t k,

@@ -284,9 +284,7 @@ Result<std::shared_ptr<const PreparedKernel>> Prepare(const KernelCall& call,
   if (weights == nullptr || context.cache == nullptr) {
     return UnimplementedError("weights are not constant");
   }
-  for (const float value : weights->data<float>()) {
-    if (!std::isfinite(value)) return UnimplementedError("a weight is {}", value);
-  }
+  KHEYA_RETURN_IF_ERROR(CheckFinite(*weights));
   auto kernel = std::make_shared<WinogradConv>(call, tile);
   KHEYA_RETURN_IF_ERROR(kernel->Pack(*weights, context.cache));
   return std::shared_ptr<const PreparedKernel>(std::move(kernel));
