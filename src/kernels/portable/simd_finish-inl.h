@@ -11,6 +11,9 @@
 #include "kernels/portable/finish.h"
 #include "kernels/portable/simd_math-inl.h"
 
+// Before a loop over an array of vectors: rolled, it would keep them in memory.
+#define KHEYA_UNROLL _Pragma("GCC unroll 16")
+
 HWY_BEFORE_NAMESPACE();
 namespace kheya::simd::HWY_NAMESPACE {
 
@@ -58,8 +61,8 @@ HWY_INLINE void Finish(const Finishing& f, V (&sums)[kRows][kVectors], ptrdiff_t
   const D d;
   const size_t lanes = hn::Lanes(d);
   if (f.residual != nullptr) {
-    for (size_t r = 0; r < kRows; ++r) {
-      for (size_t v = 0; v < kVectors; ++v) {
+    KHEYA_UNROLL for (size_t r = 0; r < kRows; ++r) {
+      KHEYA_UNROLL for (size_t v = 0; v < kVectors; ++v) {
         const float* residual = f.residual + at + r * pitch + v * lanes;
         sums[r][v] = hn::Add(sums[r][v], LoadFirst<kWhole>(residual, count - v * lanes));
       }
@@ -67,12 +70,12 @@ HWY_INLINE void Finish(const Finishing& f, V (&sums)[kRows][kVectors], ptrdiff_t
   }
   if (f.clamps) {
     const V low = hn::Set(d, f.low), high = hn::Set(d, f.high);
-    for (size_t r = 0; r < kRows; ++r) {
-      for (size_t v = 0; v < kVectors; ++v) sums[r][v] = Clamp(low, high, sums[r][v]);
+    KHEYA_UNROLL for (size_t r = 0; r < kRows; ++r) {
+      KHEYA_UNROLL for (size_t v = 0; v < kVectors; ++v) sums[r][v] = Clamp(low, high, sums[r][v]);
     }
   }
-  for (size_t r = 0; r < kRows; ++r) {
-    for (size_t v = 0; v < kVectors; ++v) {
+  KHEYA_UNROLL for (size_t r = 0; r < kRows; ++r) {
+    KHEYA_UNROLL for (size_t v = 0; v < kVectors; ++v) {
       StoreFirst<kWhole>(sums[r][v], f.y + at + r * pitch + v * lanes, count - v * lanes);
     }
   }

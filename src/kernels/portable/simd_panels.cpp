@@ -1,5 +1,6 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/portable/simd_panels.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 
 #include <algorithm>
@@ -11,7 +12,32 @@ HWY_BEFORE_NAMESPACE();
 namespace kheya::simd::HWY_NAMESPACE {
 
 // As many rows of two vectors as there are registers for.
-constexpr size_t kMostRows = HWY_TARGET == HWY_AVX3 ? 12 : 6;
+constexpr size_t kMostRows = HWY_TARGET == HWY_AVX3 ? 14 : 6;
+
+constexpr size_t kChunk = 16;  // of the left operand's rows: a line of the cache
+
+// Adds the products of kCount elements of each row with as many rows of a panel, and gives what
+// follows in the panel.
+template <size_t kCount, size_t kRows, size_t kVectors>
+HWY_INLINE const float* Multiply(const float* HWY_RESTRICT x, size_t x_pitch,
+                                 const float* HWY_RESTRICT b, V (&sums)[kRows][kVectors]) {
+  const D d;
+  const size_t lanes = hn::Lanes(d);
+  constexpr size_t kAhead = 8;  // rows of the panel that are fetched before they are needed
+  _Pragma("GCC unroll 4") for (size_t i = 0; i < kCount; ++i) {
+    V right[kVectors];
+    KHEYA_UNROLL for (size_t v = 0; v < kVectors; ++v) {
+      right[v] = hn::LoadU(d, b + v * lanes);
+      hwy::Prefetch(b + (kAhead * kVectors + v) * lanes);
+    }
+    b += kVectors * lanes;
+    KHEYA_UNROLL for (size_t r = 0; r < kRows; ++r) {
+      const V left = hn::Set(d, x[r * x_pitch + i]);
+      KHEYA_UNROLL for (size_t v = 0; v < kVectors; ++v) sums[r][v] = hn::MulAdd(left, right[v], sums[r][v]);
+    }
+  }
+  return b;
+}
 
 // kRows rows from `row` on and kVectors vectors of columns from `column` on, of which `count`
 // columns are wanted.
@@ -21,25 +47,26 @@ void Tile(const PanelProduct& p, const float* HWY_RESTRICT b, size_t row, size_t
   const D d;
   const size_t lanes = hn::Lanes(d);
   V sums[kRows][kVectors];
-  for (size_t v = 0; v < kVectors; ++v) {
+  KHEYA_UNROLL for (size_t v = 0; v < kVectors; ++v) {
     const size_t left = count - v * lanes;
     const V first =
         p.bias != nullptr ? LoadFirst<false>(p.bias + column + v * lanes, left) : hn::Zero(d);
-    for (size_t r = 0; r < kRows; ++r) sums[r][v] = first;
+    KHEYA_UNROLL for (size_t r = 0; r < kRows; ++r) sums[r][v] = first;
+  }
+  // What is written in the end, and what is read next.
+  KHEYA_UNROLL for (size_t r = 0; r < kRows; ++r) {
+    KHEYA_UNROLL for (size_t v = 0; v < kVectors; ++v) {
+      hwy::Prefetch(p.finish.y + (row + r) * p.y_pitch + column + v * lanes);
+    }
   }
   for (size_t s = 0; s < p.segments; ++s) {
     const float* HWY_RESTRICT x = p.x + row * p.x_pitch + p.offsets[s];
-    for (size_t i = 0; i < p.run; ++i) {
-      V right[kVectors];
-      for (size_t v = 0; v < kVectors; ++v) right[v] = hn::LoadU(d, b + v * lanes);
-      b += kVectors * lanes;
-      for (size_t r = 0; r < kRows; ++r) {
-        const V left = hn::Set(d, x[r * p.x_pitch + i]);
-        for (size_t v = 0; v < kVectors; ++v) {
-          sums[r][v] = hn::MulAdd(left, right[v], sums[r][v]);
-        }
-      }
+    size_t i = 0;
+    for (; i + kChunk <= p.run; i += kChunk) {
+      KHEYA_UNROLL for (size_t r = 0; r < kRows; ++r) hwy::Prefetch(x + r * p.x_pitch + i + 2 * kChunk);
+      b = Multiply<kChunk, kRows, kVectors>(x + i, p.x_pitch, b, sums);
     }
+    for (; i < p.run; ++i) b = Multiply<1, kRows, kVectors>(x + i, p.x_pitch, b, sums);
   }
   const size_t at = row * p.y_pitch + column;
   if (count == kVectors * lanes) {
