@@ -25,7 +25,8 @@ struct ModelOptions {
   bool no_tuning = false;
   double tuning_budget = 15;  // seconds
   bool deterministic = false;
-  std::string cache_dir;  // empty: XDG_CACHE_HOME/kheya, or ~/.cache/kheya
+  bool compare_tactics = false;  // not a flag of every command
+  std::string cache_dir;         // empty: XDG_CACHE_HOME/kheya, or ~/.cache/kheya
 
   // The members as MODEL and flags; environment KHEYA_THREADS, KHEYA_DEVICE, KHEYA_NO_TUNING,
   // KHEYA_TUNING_BUDGET, KHEYA_DETERMINISTIC, KHEYA_CACHE_DIR.

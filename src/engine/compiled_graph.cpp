@@ -130,6 +130,7 @@ Result<std::shared_ptr<const Plan>> CompiledGraph::MakePlan(Graph graph, bool ma
   options.notes = options_.notes;
   options.tuner = tuner_.get();
   options.may_time = may_time;
+  options.compare = options_.compare_tactics;
   const size_t known = tuner_ == nullptr ? 0 : tuner_->num_timed();
   KHEYA_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan, CompilePlan(graph, options));
   if (tuner_ != nullptr && tuner_->num_timed() > known) KeepChoices();
@@ -204,6 +205,17 @@ Status CompiledGraph::Run(RunContext& context, std::span<const Value> inputs,
 }
 
 Status CompiledGraph::Prepare(const std::map<std::string, Shape>& input_shapes) {
+  return ExecutorOf(input_shapes).status();
+}
+
+Result<std::vector<StepInfo>> CompiledGraph::Steps(
+    const std::map<std::string, Shape>& input_shapes) {
+  KHEYA_ASSIGN_OR_RETURN(const std::shared_ptr<Executor> executor, ExecutorOf(input_shapes));
+  return DescribeSteps(executor->plan());
+}
+
+Result<std::shared_ptr<Executor>> CompiledGraph::ExecutorOf(
+    const std::map<std::string, Shape>& input_shapes) {
   std::map<std::string, Shape> shapes;
   ShapePlans::Key key;
   for (const TensorInfo& info : inputs_) {
@@ -228,9 +240,10 @@ Status CompiledGraph::Prepare(const std::map<std::string, Shape>& input_shapes) 
   for (const auto& [name, shape] : input_shapes) {
     if (!shapes.contains(name)) return InvalidArgumentError("there is no input '{}'", name);
   }
-  if (executor_) return OkStatus();
-  return CatchOutOfMemory(
-      [&] { return plans_->Get(key, [&] { return MakeExecutor(shapes, true); }).status(); });
+  if (executor_) return executor_;
+  return CatchOutOfMemory([&] {
+    return plans_->Get(key, [&] { return MakeExecutor(shapes, /*may_time=*/true); });
+  });
 }
 
 std::vector<std::shared_ptr<Executor>> CompiledGraph::Executors() const {

@@ -32,6 +32,7 @@ class CompiledGraph : public CompiledModel {
   uint64_t weight_bytes() const override;
   uint64_t arena_bytes() const override;
   std::string Describe() const override;
+  Result<std::vector<StepInfo>> Steps(const std::map<std::string, Shape>& input_shapes) override;
   std::optional<int64_t> Macs(const std::map<std::string, Shape>& input_shapes) const override;
 
  private:
@@ -44,6 +45,8 @@ class CompiledGraph : public CompiledModel {
   void KeepChoices() const;
   Result<std::shared_ptr<Executor>> MakeExecutor(const std::map<std::string, Shape>& shapes,
                                                  bool may_time);
+  // The one plan, or that of these shapes, made where it is missing.
+  Result<std::shared_ptr<Executor>> ExecutorOf(const std::map<std::string, Shape>& input_shapes);
   Result<std::shared_ptr<Executor>> ExecutorFor(std::span<const Value> inputs);
   Status CheckInputs(std::span<const Value> inputs) const;
   Status CheckOutputs(std::span<const Value> outputs) const;

@@ -24,6 +24,7 @@
 #include "base/cpu_ledger.h"
 #include "base/status.h"
 #include "graph/graph.h"
+#include "runtime/profile.h"
 #include "runtime/run_context.h"
 #include "tensor/value.h"
 
@@ -109,6 +110,7 @@ struct CompileOptions {
   std::string cache_dir = {};
   std::shared_ptr<Runtime> runtime;           // null: Runtime::Default()
   std::shared_ptr<MemoryBudget> budget;       // null: ProcessBudget()
+  bool compare_tactics = false;               // times every kernel of each step, for Steps()
   std::vector<std::string>* notes = nullptr;  // near misses of passes, choices of tactics
 };
 
@@ -142,6 +144,9 @@ class CompiledModel {
   virtual uint64_t arena_bytes() const = 0;   // of the largest plan
   // The plan for people: one line a step with operator, tactic, shapes; for the declared shapes.
   virtual std::string Describe() const = 0;
+  // The steps of the plan for these input shapes, as in Prepare.
+  virtual Result<std::vector<StepInfo>> Steps(
+      const std::map<std::string, Shape>& input_shapes) = 0;
   // MACs of one run with these input shapes; nullopt when not known.
   virtual std::optional<int64_t> Macs(const std::map<std::string, Shape>& input_shapes) const = 0;
 };
