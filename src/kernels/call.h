@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "kernels/params/attention.h"
 #include "kernels/params/conv.h"
 #include "kernels/params/gemm.h"
 #include "kernels/params/norm.h"
@@ -149,13 +150,15 @@ struct GatherParams {
   int axis = 0;
 };
 
+// kernels::FusedAttentionParams: inputs: q, k, v, all float32, and a mask of float32 or bool or none,
+// in plain memory where the parameters say.
 // kernels::PoolParams: inputs: x. Maximum and average alone.
 // kernels::LrnParams: inputs: x. y = x / (bias + alpha/size sum of squares over channels) ^ beta.
 using KernelParams =
     std::variant<FusedConvParams, FusedMatMulParams, kernels::PoolParams, UnaryParams, BinaryParams,
                  AffineParams, SoftmaxParams, LayerNormParams, GlobalMeanParams, ReduceMeanParams,
                  TransposeParams, ReorderParams, ConcatParams, SplitParams, GatherParams,
-                 kernels::LrnParams>;
+                 kernels::LrnParams, kernels::FusedAttentionParams>;
 
 struct KernelCall {
   KernelParams params;
