@@ -4,6 +4,7 @@
 #define KHEYA_KERNELS_CALL_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "kernels/params/gemm.h"
 #include "kernels/params/norm.h"
 #include "kernels/params/pool.h"
+#include "kernels/reference/trees.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
 
@@ -150,15 +152,22 @@ struct GatherParams {
   int axis = 0;
 };
 
+// inputs: x [N, C] or [C]. Outputs: of a classifier labels [N] (or none) and scores, of others
+// scores [N, targets].
+struct TreesParams {
+  std::shared_ptr<const kernels::TreeModel> model;  // checked for C features
+  std::vector<int64_t> labels;                      // of the classes
+};
+
 // kernels::FusedAttentionParams: inputs: q, k, v, all float32, and a mask of float32 or bool or none,
 // in plain memory where the parameters say.
 // kernels::PoolParams: inputs: x. Maximum and average alone.
 // kernels::LrnParams: inputs: x. y = x / (bias + alpha/size sum of squares over channels) ^ beta.
 using KernelParams =
-    std::variant<FusedConvParams, FusedMatMulParams, kernels::PoolParams, UnaryParams, BinaryParams,
+    std::variant<FusedConvParams, FusedMatMulParams, kernels::FusedAttentionParams, kernels::PoolParams, UnaryParams, BinaryParams,
                  AffineParams, SoftmaxParams, LayerNormParams, GlobalMeanParams, ReduceMeanParams,
                  TransposeParams, ReorderParams, ConcatParams, SplitParams, GatherParams,
-                 kernels::LrnParams, kernels::FusedAttentionParams>;
+                 kernels::LrnParams, TreesParams>;
 
 struct KernelCall {
   KernelParams params;
