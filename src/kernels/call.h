@@ -159,15 +159,15 @@ struct TreesParams {
   std::vector<int64_t> labels;                      // of the classes
 };
 
-// kernels::FusedAttentionParams: inputs: q, k, v, all float32, and a mask of float32 or bool or none,
-// in plain memory where the parameters say.
-// kernels::PoolParams: inputs: x. Maximum and average alone.
-// kernels::LrnParams: inputs: x. y = x / (bias + alpha/size sum of squares over channels) ^ beta.
-using KernelParams =
-    std::variant<FusedConvParams, FusedMatMulParams, kernels::FusedAttentionParams, kernels::PoolParams, UnaryParams, BinaryParams,
-                 AffineParams, SoftmaxParams, LayerNormParams, GlobalMeanParams, ReduceMeanParams,
-                 TransposeParams, ReorderParams, ConcatParams, SplitParams, GatherParams,
-                 kernels::LrnParams, TreesParams>;
+// kernels::FusedAttentionParams: inputs: q, k, v, all float32, and a mask of float32 or bool or
+// none, in plain memory where the parameters say. kernels::PoolParams: inputs: x. Maximum and
+// average alone. kernels::LrnParams: inputs: x. y = x / (bias + alpha/size sum of squares over
+// channels) ^ beta.
+using KernelParams = std::variant<FusedConvParams, FusedMatMulParams, kernels::FusedAttentionParams,
+                                  kernels::PoolParams, UnaryParams, BinaryParams, AffineParams,
+                                  SoftmaxParams, LayerNormParams, GlobalMeanParams,
+                                  ReduceMeanParams, TransposeParams, ReorderParams, ConcatParams,
+                                  SplitParams, GatherParams, kernels::LrnParams, TreesParams>;
 
 struct KernelCall {
   KernelParams params;

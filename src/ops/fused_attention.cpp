@@ -16,17 +16,16 @@ namespace {
 
 enum Input { kQ, kK, kV, kMask };
 
-constexpr ParamDef kInputs[] = {
-    {"Q", types::kFloat, 'T'},
-    {"K", types::kFloat, 'T'},
-    {"V", types::kFloat, 'T'},
-    {"mask", types::kFloat | types::kBool, '\0', Presence::kOptional}};
+constexpr ParamDef kInputs[] = {{"Q", types::kFloat, 'T'},
+                                {"K", types::kFloat, 'T'},
+                                {"V", types::kFloat, 'T'},
+                                {"mask", types::kFloat | types::kBool, '\0', Presence::kOptional}};
 constexpr ParamDef kOutputs[] = {{"Y", types::kFloat, 'T'}};
 constexpr AttributeDef kAttributes[] = {
-    {"causal", AttributeKind::kInt},         {"masked_score", AttributeKind::kFloat},
-    {"merge_heads", AttributeKind::kInt},    {"num_heads", AttributeKind::kInt},
-    {"offsets", AttributeKind::kInts},       {"qk_size", AttributeKind::kInt},
-    {"scale", AttributeKind::kFloat},        {"undefined_rows", AttributeKind::kInt},
+    {"causal", AttributeKind::kInt},      {"masked_score", AttributeKind::kFloat},
+    {"merge_heads", AttributeKind::kInt}, {"num_heads", AttributeKind::kInt},
+    {"offsets", AttributeKind::kInts},    {"qk_size", AttributeKind::kInt},
+    {"scale", AttributeKind::kFloat},     {"undefined_rows", AttributeKind::kInt},
     {"v_size", AttributeKind::kInt}};
 
 // Heads of one operand, in its memory.
@@ -39,8 +38,8 @@ Result<Operand> ReadOperand(const AttributeReader& attributes, const Shape& shap
   const std::vector<int64_t> offsets = attributes.Ints("offsets");
   const int64_t offset = offsets.size() == 3 ? offsets[index] : 0;
   if (shape.rank() == 4 && offset == 0) {
-    return Operand{shape[0], shape[1], shape[2], shape[3], 0,
-                   {shape.Product(1, 4), shape.Product(2, 4), shape[3]}};
+    return Operand{shape[0], shape[1], shape[2],
+                   shape[3], 0,        {shape.Product(1, 4), shape.Product(2, 4), shape[3]}};
   }
   if (shape.rank() != 3 && shape.rank() != 4) {
     return InvalidArgumentError("found an operand of shape {}, expected rank 3 or 4",
@@ -49,8 +48,8 @@ Result<Operand> ReadOperand(const AttributeReader& attributes, const Shape& shap
   const int64_t heads = attributes.Int("num_heads", 0);
   const int64_t size = attributes.Int(index == kV ? "v_size" : "qk_size", 0);
   int64_t end = 0;
-  if (shape.rank() != 3 || heads < 1 || size < 0 || offset < 0 ||
-      !CheckedMul(heads, size, &end) || !CheckedAdd(end, offset, &end) || end > shape[2]) {
+  if (shape.rank() != 3 || heads < 1 || size < 0 || offset < 0 || !CheckedMul(heads, size, &end) ||
+      !CheckedAdd(end, offset, &end) || end > shape[2]) {
     return InvalidArgumentError("found operand {} of shape {} with {} heads of {} from column {}",
                                 index, shape.ToString(), heads, size, offset);
   }
@@ -139,8 +138,8 @@ Status Evaluate(EvalContext& context) {
       ReadFusedAttention(context.attributes(), q.shape(), k.shape(), v.shape(), mask_shape));
   KHEYA_ASSIGN_OR_RETURN(WideOutput y,
                          WideOutput::Create(context, 0, context.input(kQ).dtype(), read.output));
-  KHEYA_RETURN_IF_ERROR(kernels::FusedAttention(read.params, q.view(), k.view(), v.view(),
-                                                mask.view(), y.view()));
+  KHEYA_RETURN_IF_ERROR(
+      kernels::FusedAttention(read.params, q.view(), k.view(), v.view(), mask.view(), y.view()));
   return y.Finish();
 }
 
@@ -197,9 +196,9 @@ Result<FusedAttention> ReadFusedAttention(const AttributeReader& attributes, con
   const std::vector<int64_t> dims = merge ? std::vector{p.batch, p.queries, hidden}
                                           : std::vector{p.batch, p.heads, p.queries, p.v_size};
   KHEYA_ASSIGN_OR_RETURN(found.output, Shape::Create(dims));
-  p.y_strides = merge ? kernels::HeadStrides{p.queries * hidden, p.v_size, hidden}
-                      : kernels::HeadStrides{p.heads * p.queries * p.v_size, p.queries * p.v_size,
-                                             p.v_size};
+  p.y_strides =
+      merge ? kernels::HeadStrides{p.queries * hidden, p.v_size, hidden}
+            : kernels::HeadStrides{p.heads * p.queries * p.v_size, p.queries * p.v_size, p.v_size};
   return found;
 }
 

@@ -1,4 +1,5 @@
-// What the attributes and shapes of a kheya.FusedAttention mean, for its evaluation and its kernels.
+// What the attributes and shapes of a kheya.FusedAttention mean, for its evaluation and its
+// kernels.
 #ifndef KHEYA_OPS_FUSED_ATTENTION_H_
 #define KHEYA_OPS_FUSED_ATTENTION_H_
 

@@ -79,8 +79,7 @@ class AttentionExpander {
   ValueId Masked(ValueId scores) {
     if (const ValueId mask = InputOf(node_, 3); mask.valid()) {
       if (DTypeOfValue(graph_, mask) == DType::kBool) {
-        scores =
-            Call("Where", {mask, scores, Number(attributes_.Float("masked_score", 0.0f))});
+        scores = Call("Where", {mask, scores, Number(attributes_.Float("masked_score", 0.0f))});
       } else {
         scores = Call("Add", {scores, mask});
       }
@@ -89,8 +88,7 @@ class AttentionExpander {
     const ValueId ones = Call("ConstantOfShape", {Call("Shape", {scores})},
                               {{"value", Tensor::FromValues<float>(Shape{1}, {1.0f})}});
     const ValueId lower = Call("Trilu", {ones}, {{"upper", int64_t{0}}});
-    const ValueId seen =
-        Call("Cast", {lower}, {{"to", static_cast<int64_t>(DType::kBool)}});
+    const ValueId seen = Call("Cast", {lower}, {{"to", static_cast<int64_t>(DType::kBool)}});
     return Call("Where", {seen, scores, Infinity()});
   }
 

@@ -212,16 +212,14 @@ class Tracer {
 
 }  // namespace
 
-std::optional<HeadView> FindHeadView(const Graph& graph, ValueId value, bool swapped,
-                                     bool scales) {
+std::optional<HeadView> FindHeadView(const Graph& graph, ValueId value, bool swapped, bool scales) {
   return Tracer(graph, value, swapped, scales).Run();
 }
 
 Result<ValueId> AddHeadView(Patch& patch, const Graph& graph, const HeadView& view) {
   if (view.reshape_to == 0) return view.value;
   const std::string& name = graph.value(view.value).name;
-  const ValueId target =
-      patch.AddConstant(name + "_target", MakeInts({0, 0, view.reshape_to}));
+  const ValueId target = patch.AddConstant(name + "_target", MakeInts({0, 0, view.reshape_to}));
   KHEYA_ASSIGN_OR_RETURN(const NodeId node, patch.AddNode({.op = "Reshape",
                                                            .inputs = {view.value, target},
                                                            .outputs = {name + "_columns"}}));

@@ -16,19 +16,19 @@ constexpr double kSwallows = -1e30;
 
 // What stands between the first product and the softmax.
 struct Term {
-  ValueId added = {};         // added to the scores; or, where it is invalid:
-  ValueId condition = {};     // the scores stay where it holds (or does not: `inverted`)
+  ValueId added = {};      // added to the scores; or, where it is invalid:
+  ValueId condition = {};  // the scores stay where it holds (or does not: `inverted`)
   bool inverted = false;
-  double masked_score = 0;    // and become this where they do not
+  double masked_score = 0;  // and become this where they do not
 };
 
 struct Match {
-  NodeId product;            // of queries and keys
+  NodeId product;  // of queries and keys
   double scale = 1;
-  std::vector<Term> terms;   // the last one nearest to the product
-  ValueId weights;           // what the second product reads
-  bool zero_nan = false;     // its NaN were made 0
-  NodeId context;            // the second product
+  std::vector<Term> terms;  // the last one nearest to the product
+  ValueId weights;          // what the second product reads
+  bool zero_nan = false;    // its NaN were made 0
+  NodeId context;           // the second product
 };
 
 class Matcher {
@@ -151,9 +151,8 @@ class Matcher {
       return Miss("the condition '{}' is {}, expected rank 4 at most", Name(where.inputs[0]),
                   graph_.value(where.inputs[0]).type.ToString());
     }
-    match_.terms.push_back({.condition = where.inputs[0],
-                            .inverted = index == 2,
-                            .masked_score = *score});
+    match_.terms.push_back(
+        {.condition = where.inputs[0], .inverted = index == 2, .masked_score = *score});
     return true;
   }
 
@@ -321,8 +320,8 @@ class Builder {
       return context.Replace(graph_, patch_, last, std::move(spec_));
     }
     KHEYA_ASSIGN_OR_RETURN(const ValueId answer, Call(std::move(spec_)));
-    const ValueId target = patch_.AddConstant(
-        "heads", MakeInts({0, 0, shape[2].value(), shape[3].value()}));
+    const ValueId target =
+        patch_.AddConstant("heads", MakeInts({0, 0, shape[2].value(), shape[3].value()}));
     return context.Replace(graph_, patch_, turned, {.op = "Reshape", .inputs = {answer, target}});
   }
 

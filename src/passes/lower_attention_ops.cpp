@@ -177,8 +177,7 @@ Status LowerMultiHeadAttention(Graph& graph, const Node& node, PassContext& cont
                 .domain = kInternalDomain,
                 .name = node.name,
                 .inputs = {node.inputs[0], InputOf(node, 1), InputOf(node, 2)}};
-  if (reason.empty() &&
-      !AddSizes(graph, node, AttributeReader(node).Int("num_heads", 0), &spec)) {
+  if (reason.empty() && !AddSizes(graph, node, AttributeReader(node).Int("num_heads", 0), &spec)) {
     reason = "the sizes of its heads are not known";
   }
   if (reason.empty() && mask.valid() &&

@@ -135,10 +135,9 @@ void MakeAttention(Rng& rng, Case& c) {
   std::vector<ValueId> inputs;
   const int64_t form = Draw(rng, 0, 2);
   if (form == 0) {  // every operand by heads
-    inputs = {
-        c.Input(SpoilSometimes(rng, RandomTensor(rng, Shape{batch, heads, queries, qk}))),
-        c.Input(SpoilSometimes(rng, RandomTensor(rng, Shape{batch, heads, keys, qk}))),
-        c.Input(SpoilSometimes(rng, RandomTensor(rng, Shape{batch, heads, keys, v})))};
+    inputs = {c.Input(SpoilSometimes(rng, RandomTensor(rng, Shape{batch, heads, queries, qk}))),
+              c.Input(SpoilSometimes(rng, RandomTensor(rng, Shape{batch, heads, keys, qk}))),
+              c.Input(SpoilSometimes(rng, RandomTensor(rng, Shape{batch, heads, keys, v})))};
   } else {
     attributes.push_back({"num_heads", heads});
     attributes.push_back({"qk_size", qk});

@@ -31,9 +31,8 @@ std::optional<NodeCall> MakeMatMulCall(const NodeShapes& node) {
 
 std::optional<NodeCall> MakeAttentionCall(const NodeShapes& node) {
   const Shape* mask = node.input(3).present() ? &node.input(3).shape : nullptr;
-  const Result<FusedAttention> read =
-      ReadFusedAttention(node.attributes(), node.input(0).shape, node.input(1).shape,
-                         node.input(2).shape, mask);
+  const Result<FusedAttention> read = ReadFusedAttention(
+      node.attributes(), node.input(0).shape, node.input(1).shape, node.input(2).shape, mask);
   if (!read.ok() || !(read->output == node.output(0).shape)) return std::nullopt;
   return node.Call(read->params, LayoutRule::kPlain, 4);
 }

@@ -33,8 +33,8 @@ struct FusedAttentionParams {
   int64_t qk_size = 0;  // elements of a row of q and of k
   int64_t v_size = 0;
   float scale = 1;
-  bool causal = false;        // query i sees keys 0 to i alone: the others' scores are -inf
-  float masked_score = 0;     // for a mask of bool
+  bool causal = false;     // query i sees keys 0 to i alone: the others' scores are -inf
+  float masked_score = 0;  // for a mask of bool
   UndefinedRows undefined = UndefinedRows::kNan;
   int64_t q_offset = 0;  // where the first row begins
   int64_t k_offset = 0;

@@ -1,5 +1,6 @@
-// Attention as one step: for a block of queries of one head the scores are made, turned into weights
-// and used up while they lie in the cache. Keys and values of a head are packed once into panels.
+// Attention as one step: for a block of queries of one head the scores are made, turned into
+// weights and used up while they lie in the cache. Keys and values of a head are packed once into
+// panels.
 #include <algorithm>
 #include <cstring>
 
@@ -11,7 +12,6 @@ namespace kheya {
 namespace {
 
 using kernels::FusedAttentionParams;
-using kernels::HeadStrides;
 using kernels::UndefinedRows;
 
 int64_t RoundUp(int64_t value, int64_t step) { return (value + step - 1) / step * step; }
@@ -28,8 +28,8 @@ class AttentionKernel : public PreparedKernel {
         masked_(call.has_input(3)),
         selects_(masked_ && call.inputs[3].dtype == DType::kBool),
         width_(static_cast<int64_t>(simd::PanelColumns())),
-        keys_(RoundUp(p_.keys, width_)),
-        columns_(RoundUp(p_.v_size, width_)),
+        keys_(RoundUp(p_.keys, width_ / 2)),
+        columns_(RoundUp(p_.v_size, width_ / 2)),
         blocks_((p_.queries + kBlock - 1) / kBlock) {
     const int64_t heads = p_.batch * p_.heads;
     parts_ = heads >= kManyHeads ? 1 : std::min(blocks_, (kManyHeads + heads - 1) / heads);
@@ -37,8 +37,8 @@ class AttentionKernel : public PreparedKernel {
                          static_cast<double>(p_.keys) * static_cast<double>(p_.qk_size + p_.v_size);
     slices_ = SlicesFor(flops, kLeastFlops, heads * parts_);
     constexpr int64_t kLine = kAlignment / sizeof(float);
-    value_panels_ = RoundUp(p_.qk_size * keys_, kLine);
-    scores_ = value_panels_ + RoundUp(p_.keys * columns_, kLine);
+    value_panels_ = RoundUp(p_.qk_size * RoundUp(keys_, width_), kLine);
+    scores_ = value_panels_ + RoundUp(p_.keys * RoundUp(columns_, width_), kLine);
     answers_ = scores_ + kBlock * keys_;
     chosen_ = answers_ + kBlock * columns_;
     floats_ = RoundUp(chosen_ + (selects_ ? keys_ : 0), kLine);
@@ -72,22 +72,9 @@ class AttentionKernel : public PreparedKernel {
   // Keys as panels [size][width], values as panels [keys][width], both filled up with zeros.
   void Pack(const KernelArgs& args, const Place& place, float* memory) const {
     const float* k = InputF32(args, 1) + p_.k_offset + p_.k_strides.At(place.batch, place.head, 0);
-    for (int64_t key = 0; key < p_.keys; key += width_) {
-      float* panel = memory + key * p_.qk_size;
-      const int64_t count = std::min(width_, p_.keys - key);
-      if (count < width_) std::fill_n(panel, width_ * p_.qk_size, 0.0f);
-      simd::Transpose(k + key * p_.k_strides.row, p_.k_strides.row, panel, width_, count,
-                      p_.qk_size);
-    }
+    simd::PackTransposedPanels(k, p_.k_strides.row, p_.keys, p_.qk_size, memory);
     const float* v = InputF32(args, 2) + p_.v_offset + p_.v_strides.At(place.batch, place.head, 0);
-    for (int64_t first = 0; first < columns_; first += width_) {
-      float* panel = memory + value_panels_ + first * p_.keys;
-      const int64_t count = std::min(width_, p_.v_size - first);
-      for (int64_t key = 0; key < p_.keys; ++key, panel += width_) {
-        std::copy_n(v + key * p_.v_strides.row + first, count, panel);
-        std::fill(panel + count, panel + width_, 0.0f);
-      }
-    }
+    simd::PackPanels(v, p_.v_strides.row, p_.keys, p_.v_size, memory + value_panels_);
   }
 
   void Block(const KernelArgs& args, const Place& place, SliceRange queries, float* memory) const {

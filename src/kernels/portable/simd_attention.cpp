@@ -57,8 +57,8 @@ HWY_INLINE V PrepareRow(const ScoreRow& row) {
   }
   if (row.mask_step == 0) {
     const V mask = hn::Set(d, *row.mask);
-    return Prepare(
-        row, [=](V s, size_t, size_t) HWY_ATTR { return hn::Add(hn::Mul(s, scale), mask); });
+    return Prepare(row,
+                   [=](V s, size_t, size_t) HWY_ATTR { return hn::Add(hn::Mul(s, scale), mask); });
   }
   const float* mask = row.mask;
   const auto load_mask = [=](size_t i, size_t n) HWY_ATTR {
@@ -71,9 +71,8 @@ HWY_INLINE V PrepareRow(const ScoreRow& row) {
       return hn::IfThenElse(hn::Eq(chosen, hn::Zero(d)), other, hn::Mul(s, scale));
     });
   }
-  return Prepare(row, [=](V s, size_t i, size_t n) HWY_ATTR {
-    return hn::Add(hn::Mul(s, scale), load_mask(i, n));
-  });
+  return Prepare(row, [=](V s, size_t i, size_t n)
+                          HWY_ATTR { return hn::Add(hn::Mul(s, scale), load_mask(i, n)); });
 }
 
 void SoftmaxScoresRun(const ScoreRow& row) {

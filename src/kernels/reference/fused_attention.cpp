@@ -70,9 +70,8 @@ class Loop {
       sum += s;
     }
     for (double& s : row_) s /= sum;
-    const bool zeroed =
-        p_.undefined == UndefinedRows::kAllZeroed ||
-        (p_.undefined == UndefinedRows::kZeroed && hidden);
+    const bool zeroed = p_.undefined == UndefinedRows::kAllZeroed ||
+                        (p_.undefined == UndefinedRows::kZeroed && hidden);
     if (!zeroed) return;
     for (double& s : row_) s = std::isnan(s) ? 0 : s;
   }
@@ -90,9 +89,8 @@ class Loop {
 
 Status FusedAttention(const FusedAttentionParams& params, const TensorView& q, const TensorView& k,
                       const TensorView& v, const TensorView& mask, const MutableTensorView& y) {
-  return CallWithFloatType(q.dtype, [&]<typename T>(const T&) {
-    Loop<T>(params, q, k, v, mask, y).Run();
-  });
+  return CallWithFloatType(q.dtype,
+                           [&]<typename T>(const T&) { Loop<T>(params, q, k, v, mask, y).Run(); });
 }
 
 }  // namespace kheya::kernels
