@@ -42,6 +42,8 @@ constexpr Command kCommands[] = {
      "kheya convert model.onnx -o older.onnx --opset 17\n"
      "kheya convert model.onnx -o small.onnx --simplify --external-data",
      DefineConvert},
+    {"optimize", "Show the graph that runs, and why optimizations did or did not apply",
+     "kheya optimize model.onnx --explain", DefineOptimize},
     {"conformance", "Run the ONNX project's test cases and count what passes",
      "kheya conformance /usr/lib/python3/dist-packages/onnx/backend/test/data/node\n"
      "kheya conformance onnx/backend/test/data --filter 'test_(loop|scan)' --json",

@@ -29,6 +29,7 @@ CommandBody DefineBench(CLI::App& app);
 CommandBody DefineEvaluate(CLI::App& app);
 CommandBody DefineServe(CLI::App& app);
 CommandBody DefineConvert(CLI::App& app);
+CommandBody DefineOptimize(CLI::App& app);
 CommandBody DefineConformance(CLI::App& app);
 CommandBody DefineDevices(CLI::App& app);
 CommandBody DefineCompletion(CLI::App& app);

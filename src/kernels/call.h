@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "kernels/params/attention.h"
 #include "kernels/params/conv.h"
 #include "kernels/params/gemm.h"
 #include "kernels/params/norm.h"
@@ -163,13 +164,15 @@ struct TreesParams {
   std::vector<int64_t> labels;                      // of the classes
 };
 
-// kernels::PoolParams: inputs: x. Maximum and average alone.
-// kernels::LrnParams: inputs: x. y = x / (bias + alpha/size sum of squares over channels) ^ beta.
-using KernelParams =
-    std::variant<FusedConvParams, ConvTransposeParams, FusedMatMulParams, kernels::PoolParams, UnaryParams, BinaryParams,
-                 AffineParams, SoftmaxParams, LayerNormParams, GlobalMeanParams, ReduceMeanParams,
-                 TransposeParams, ReorderParams, ConcatParams, SplitParams, GatherParams,
-                 kernels::LrnParams, TreesParams>;
+// kernels::FusedAttentionParams: inputs: q, k, v, all float32, and a mask of float32 or bool or
+// none, in plain memory where the parameters say. kernels::PoolParams: inputs: x. Maximum and
+// average alone. kernels::LrnParams: inputs: x. y = x / (bias + alpha/size sum of squares over
+// channels) ^ beta.
+using KernelParams = std::variant<FusedConvParams, ConvTransposeParams, FusedMatMulParams, kernels::FusedAttentionParams,
+                                  kernels::PoolParams, UnaryParams, BinaryParams, AffineParams,
+                                  SoftmaxParams, LayerNormParams, GlobalMeanParams,
+                                  ReduceMeanParams, TransposeParams, ReorderParams, ConcatParams,
+                                  SplitParams, GatherParams, kernels::LrnParams, TreesParams>;
 
 struct KernelCall {
   KernelParams params;

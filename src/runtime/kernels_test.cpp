@@ -118,6 +118,64 @@ void MakeMatMul(Rng& rng, Case& c) {
   c.Output(c.Node("FusedMatMul", {a, b, bias, residual}, attributes, kInternalDomain));
 }
 
+// A mask that broadcasts to the scores, some of it hidden, now and then a whole row.
+Tensor RandomMask(Rng& rng, const Shape& scores, bool of_bool) {
+  std::vector<int64_t> dims;
+  for (int64_t dim : scores) dims.push_back(Draw(rng, 0, 1) ? dim : 1);
+  if (Draw(rng, 0, 3) != 0) dims.back() = scores[3];
+  const Shape shape = Shape::Create(dims).value();
+  if (of_bool) {
+    Tensor mask = Tensor::Allocate(DType::kBool, shape).value();
+    for (bool& each : mask.mutable_data<bool>()) each = Draw(rng, 0, 3) != 0;
+    return mask;
+  }
+  Tensor mask = RandomTensor(rng, shape);
+  // Both swallow the score, so that rows of them alone are no matter of rounding.
+  const float hidden = Draw(rng, 0, 1) ? -INFINITY : -3e38f;
+  for (float& each : mask.mutable_data<float>()) each = Draw(rng, 0, 3) ? each : hidden;
+  const int64_t keys = dims.back();
+  if (Draw(rng, 0, 2) == 0) std::fill_n(mask.mutable_data<float>().begin(), keys, hidden);
+  return mask;
+}
+
+void MakeAttention(Rng& rng, Case& c) {
+  const int64_t batch = Draw(rng, 1, 3), heads = Draw(rng, 1, 5);
+  const int64_t queries = Draw(rng, 1, 60);
+  const int64_t keys = Draw(rng, 0, 1) ? queries : Draw(rng, 1, 90);
+  const int64_t qk = Draw(rng, 0, 1) ? 32 : Draw(rng, 1, 70), v = Draw(rng, 0, 1) ? qk : 64;
+  std::vector<Attribute> attributes = {{"scale", 0.3f},
+                                       {"merge_heads", Draw(rng, 0, 1)},
+                                       {"undefined_rows", Draw(rng, 0, 2)},
+                                       {"causal", int64_t{Draw(rng, 0, 3) == 0}}};
+  std::vector<ValueId> inputs;
+  const int64_t form = Draw(rng, 0, 2);
+  if (form == 0) {  // every operand by heads
+    inputs = {c.Input(SpoilSometimes(rng, RandomTensor(rng, Shape{batch, heads, queries, qk}))),
+              c.Input(SpoilSometimes(rng, RandomTensor(rng, Shape{batch, heads, keys, qk}))),
+              c.Input(SpoilSometimes(rng, RandomTensor(rng, Shape{batch, heads, keys, v})))};
+  } else {
+    attributes.push_back({"num_heads", heads});
+    attributes.push_back({"qk_size", qk});
+    attributes.push_back({"v_size", v});
+    if (form == 1) {
+      inputs = {c.Input(RandomTensor(rng, Shape{batch, queries, heads * qk})),
+                c.Input(RandomTensor(rng, Shape{batch, keys, heads * qk})),
+                c.Input(SpoilSometimes(rng, RandomTensor(rng, Shape{batch, keys, heads * v})))};
+    } else {  // all in one
+      const ValueId all =
+          c.Input(RandomTensor(rng, Shape{batch, queries, heads * (2 * qk + v) + 3}));
+      inputs = {all, all, all};
+      attributes.push_back({"offsets", Ints{1, heads * (qk + v) + 3, heads * qk + 2}});
+    }
+  }
+  const Shape scores{batch, heads, queries, form == 2 ? queries : keys};
+  if (const int64_t mask = Draw(rng, 0, 2); mask > 0) {
+    inputs.push_back(c.Input(RandomMask(rng, scores, mask == 2)));
+    attributes.push_back({"masked_score", Draw(rng, 0, 1) ? -INFINITY : -10.0f});
+  }
+  c.Output(c.Node("FusedAttention", std::move(inputs), std::move(attributes), kInternalDomain));
+}
+
 void MakePool(Rng& rng, Case& c) {
   const Ints kernel = {Draw(rng, 1, 4), Draw(rng, 1, 4)};
   const Ints pads = {Draw(rng, 0, kernel[0] - 1), Draw(rng, 0, kernel[1] - 1),
@@ -306,6 +364,7 @@ TEST(KernelsTest, EveryRowAgreesWithTheReference) {
   comparison.Run(MakeConv3x3, "conv3x3", 60);
   comparison.Run(MakeConvTranspose, "conv_transpose", 60);
   comparison.Run(MakeMatMul, "matmul", 60);
+  comparison.Run(MakeAttention, "attention", 200);
   comparison.Run(MakePool, "pool", 30);
   comparison.Run(MakeElementwise, "elementwise", 20);
   comparison.Run(MakeRows, "rows", 20);

@@ -24,6 +24,7 @@ constexpr Row kRows[] = {
     {"MatMul", "MatMul", MakeMatMulCall},
     {"Gemm", "MatMul", MakeMatMulCall},
     {"FusedMatMul", "MatMul", MakeMatMulCall},
+    {"FusedAttention", "Attention", MakeAttentionCall},
     {"MaxPool", "Pool", MakePoolCall},
     {"AveragePool", "Pool", MakePoolCall},
     {"GlobalAveragePool", "GlobalMean", MakeGlobalMeanCall},

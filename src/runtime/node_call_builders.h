@@ -51,6 +51,7 @@ std::optional<NodeCall> MakeLrnCall(const NodeShapes& node);
 std::optional<NodeCall> MakeAffineCall(const NodeShapes& node);
 std::optional<NodeCall> MakeGlobalMeanCall(const NodeShapes& node);
 std::optional<NodeCall> MakeMatMulCall(const NodeShapes& node);
+std::optional<NodeCall> MakeAttentionCall(const NodeShapes& node);
 std::optional<NodeCall> MakeUnaryCall(const NodeShapes& node);
 bool IsUnaryCall(std::string_view op);  // MakeUnaryCall knows the operator
 std::optional<NodeCall> MakeBinaryCall(const NodeShapes& node);
