@@ -5,10 +5,10 @@
 //   bench_worker onnxruntime MODEL.onnx --library libonnxruntime.so.1 --threads 1
 //
 // Inputs and expected outputs lie beside the model as NAME_input_I.npy and NAME_output_I.npy. The
-// first line printed is JSON: how long loading and the first run took, the most memory resident until
-// then, and the errors of the outputs. Then each line read, a number of seconds, is answered by a
-// line of samples: milliseconds for one run, each over as many runs as make the clock's own time
-// small.
+// first line printed is JSON: how long loading and the first run took, the most memory resident
+// until then, and the errors of the outputs. Then each line read, a number of seconds, is answered
+// by a line of samples: milliseconds for one run, each over as many runs as make the clock's own
+// time small.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>

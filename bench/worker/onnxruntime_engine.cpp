@@ -52,13 +52,11 @@ class OnnxRuntimeEngine : public Engine {
     KHEYA_RETURN_IF_ERROR(Call(kSetIntraOpNumThreads, settings, options.threads));
     KHEYA_RETURN_IF_ERROR(
         Call(kCreateSession, environment, options.model.c_str(), settings, &session_));
-    KHEYA_RETURN_IF_ERROR(
-        Names(kSessionGetInputCount, kSessionGetInputName, &input_names_));
-    KHEYA_RETURN_IF_ERROR(
-        Names(kSessionGetOutputCount, kSessionGetOutputName, &output_names_));
+    KHEYA_RETURN_IF_ERROR(Names(kSessionGetInputCount, kSessionGetInputName, &input_names_));
+    KHEYA_RETURN_IF_ERROR(Names(kSessionGetOutputCount, kSessionGetOutputName, &output_names_));
     if (input_names_.size() != inputs.size()) {
-      return InvalidArgumentError("found {} inputs in the model, expected {}",
-                                  input_names_.size(), inputs.size());
+      return InvalidArgumentError("found {} inputs in the model, expected {}", input_names_.size(),
+                                  inputs.size());
     }
     outputs_.resize(output_names_.size());
     return MakeInputs(inputs);
@@ -85,9 +83,9 @@ class OnnxRuntimeEngine : public Engine {
       KHEYA_ASSIGN_OR_RETURN(const Shape shape, Shape::Create(dims));
       const auto dtype = static_cast<DType>(type);  // both number types as ONNX does
       const size_t bytes = BytesFor(dtype, shape.num_elements());
-      KHEYA_ASSIGN_OR_RETURN(Tensor tensor,
-                             Tensor::Borrow(dtype, shape, {static_cast<std::byte*>(data), bytes},
-                                            nullptr));
+      KHEYA_ASSIGN_OR_RETURN(
+          Tensor tensor,
+          Tensor::Borrow(dtype, shape, {static_cast<std::byte*>(data), bytes}, nullptr));
       tensors.push_back(std::move(tensor));
     }
     return tensors;
@@ -118,16 +116,14 @@ class OnnxRuntimeEngine : public Engine {
 
   Status MakeInputs(const std::vector<Tensor>& inputs) {
     Handle memory = nullptr;
-    KHEYA_RETURN_IF_ERROR(
-        Call(kCreateCpuMemoryInfo, kDeviceAllocator, kMemoryDefault, &memory));
+    KHEYA_RETURN_IF_ERROR(Call(kCreateCpuMemoryInfo, kDeviceAllocator, kMemoryDefault, &memory));
     kept_ = inputs;
     for (const Tensor& input : kept_) {
       const auto dims = input.shape().dims();
       Handle value = nullptr;
-      KHEYA_RETURN_IF_ERROR(Call(kCreateTensorWithDataAsOrtValue, memory,
-                                 const_cast<std::byte*>(input.bytes().data()), input.num_bytes(),
-                                 dims.data(), dims.size(), static_cast<int>(input.dtype()),
-                                 &value));
+      KHEYA_RETURN_IF_ERROR(Call(
+          kCreateTensorWithDataAsOrtValue, memory, const_cast<std::byte*>(input.bytes().data()),
+          input.num_bytes(), dims.data(), dims.size(), static_cast<int>(input.dtype()), &value));
       inputs_.push_back(value);
     }
     return OkStatus();

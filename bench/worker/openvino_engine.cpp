@@ -25,8 +25,7 @@ class OpenVinoEngine : public Engine {
     Handle core = nullptr;
     KHEYA_RETURN_IF_ERROR(Call("ov_core_create", &core));
     KHEYA_RETURN_IF_ERROR(Compile(core, options));
-    KHEYA_RETURN_IF_ERROR(
-        Call("ov_compiled_model_create_infer_request", compiled_, &request_));
+    KHEYA_RETURN_IF_ERROR(Call("ov_compiled_model_create_infer_request", compiled_, &request_));
     kept_ = inputs;
     for (size_t i = 0; i < kept_.size(); ++i) KHEYA_RETURN_IF_ERROR(SetInput(i));
     KHEYA_ASSIGN_OR_RETURN(void* infer, FindSymbol(library_, "ov_infer_request_infer"));
@@ -63,8 +62,8 @@ class OpenVinoEngine : public Engine {
     using Function = int (*)(Handle, const char*, const char*, size_t, Handle*, ...);
     const std::string threads = std::to_string(options.threads);
     const int code = reinterpret_cast<Function>(symbol)(
-        core, options.model.c_str(), "CPU", 6, &compiled_, "INFERENCE_NUM_THREADS",
-        threads.c_str(), "PERFORMANCE_HINT", "LATENCY", "INFERENCE_PRECISION_HINT", "f32");
+        core, options.model.c_str(), "CPU", 6, &compiled_, "INFERENCE_NUM_THREADS", threads.c_str(),
+        "PERFORMANCE_HINT", "LATENCY", "INFERENCE_PRECISION_HINT", "f32");
     return code == 0 ? OkStatus() : InternalError("ov_core_compile_model_from_file: code {}", code);
   }
 

@@ -49,9 +49,8 @@ std::string RowText(const Json& row) {
 }
 
 const std::string& RowHead() {
-  static const std::string head =
-      fmt::format("{:>10}  {:>7}  {:>8}  {:>9}  {:>9}  {:>8}", "min ms", "share", "GFLOP/s", "read",
-                  "written", "roofline");
+  static const std::string head = fmt::format("{:>10}  {:>7}  {:>8}  {:>9}  {:>9}  {:>8}", "min ms",
+                                              "share", "GFLOP/s", "read", "written", "roofline");
   return head;
 }
 
@@ -144,9 +143,8 @@ Json Profile::Groups(double all_seconds) const {
     group.bound += BoundSeconds(steps_[i]);
   }
   std::vector<std::pair<std::string, Group>> sorted(groups.begin(), groups.end());
-  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
-    return a.second.least > b.second.least;
-  });
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second.least > b.second.least; });
   Json rows = Json::Array();
   for (const auto& [name, group] : sorted) {
     const double seconds = static_cast<double>(group.least) / 1e9;

@@ -241,9 +241,8 @@ Result<std::shared_ptr<Executor>> CompiledGraph::ExecutorOf(
     if (!shapes.contains(name)) return InvalidArgumentError("there is no input '{}'", name);
   }
   if (executor_) return executor_;
-  return CatchOutOfMemory([&] {
-    return plans_->Get(key, [&] { return MakeExecutor(shapes, /*may_time=*/true); });
-  });
+  return CatchOutOfMemory(
+      [&] { return plans_->Get(key, [&] { return MakeExecutor(shapes, /*may_time=*/true); }); });
 }
 
 std::vector<std::shared_ptr<Executor>> CompiledGraph::Executors() const {

@@ -145,8 +145,7 @@ class CompiledModel {
   // The plan for people: one line a step with operator, tactic, shapes; for the declared shapes.
   virtual std::string Describe() const = 0;
   // The steps of the plan for these input shapes, as in Prepare.
-  virtual Result<std::vector<StepInfo>> Steps(
-      const std::map<std::string, Shape>& input_shapes) = 0;
+  virtual Result<std::vector<StepInfo>> Steps(const std::map<std::string, Shape>& input_shapes) = 0;
   // MACs of one run with these input shapes; nullopt when not known.
   virtual std::optional<int64_t> Macs(const std::map<std::string, Shape>& input_shapes) const = 0;
 };

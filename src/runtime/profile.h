@@ -13,14 +13,14 @@
 namespace kheya {
 
 struct StepInfo {
-  std::string name;                      // the node's
-  std::string op;                        // "Conv", "Reorder"
-  std::string tactic;                    // "onednn:conv", "reference"
-  std::string layout;                    // of the first output: "plain", "channels_last"
-  std::vector<std::string> inputs;       // "float32[1,3,224,224]"; "?" where not known before a run
+  std::string name;                 // the node's
+  std::string op;                   // "Conv", "Reorder"
+  std::string tactic;               // "onednn:conv", "reference"
+  std::string layout;               // of the first output: "plain", "channels_last"
+  std::vector<std::string> inputs;  // "float32[1,3,224,224]"; "?" where not known before a run
   std::vector<std::string> outputs;
-  int64_t macs = 0;                      // multiply-accumulates by the definition; 0: not counted
-  std::optional<uint64_t> bytes_read;    // constants included; nullopt where shapes are not known
+  int64_t macs = 0;                    // multiply-accumulates by the definition; 0: not counted
+  std::optional<uint64_t> bytes_read;  // constants included; nullopt where shapes are not known
   std::optional<uint64_t> bytes_written;
   // With CompilePlanOptions::compare: every kernel that supports the step, in order of preference.
   std::vector<TacticTime> compared;

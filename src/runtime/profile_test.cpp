@@ -122,8 +122,7 @@ TEST(ProfileTest, SlicesLieWithinTheirStep) {
   Executor executor(*plan, Runtime::Default(), nullptr);
   RunContext context;
   context.profile = true;
-  const std::vector<Value> inputs = {
-      Tensor::Zeros(DType::kFloat32, Shape{64, 512, 512}).value()};
+  const std::vector<Value> inputs = {Tensor::Zeros(DType::kFloat32, Shape{64, 512, 512}).value()};
   std::vector<Value> outputs(1);
   ASSERT_TRUE(executor.Run(context, inputs, outputs).ok());
   ASSERT_EQ(context.timings.size(), 1u);

@@ -83,9 +83,8 @@ double Measure(uint64_t bytes) {
   std::fill(values, values + count, 1.0f);
   const auto times = static_cast<int64_t>(std::max<uint64_t>(1, kBytesPerRound / bytes));
   volatile float sink = 0;
-  const double read = LeastSeconds(kRounds, times, [&] {
-    sink = sink + HWY_DYNAMIC_DISPATCH(ReadAll)(values, count);
-  });
+  const double read = LeastSeconds(
+      kRounds, times, [&] { sink = sink + HWY_DYNAMIC_DISPATCH(ReadAll)(values, count); });
   const double copy = LeastSeconds(kRounds, times, [&] {
     HWY_DYNAMIC_DISPATCH(CopyAll)(values, values + count / 2, count / 2);
     sink = sink + values[count / 2];
