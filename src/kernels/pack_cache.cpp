@@ -52,6 +52,24 @@ std::shared_ptr<const Buffer> PackCache::FromStored(const Key& key, size_t bytes
   return std::make_shared<const Buffer>(std::move(buffer).value());
 }
 
+Result<std::shared_ptr<const Buffer>> PackCache::GetLocked(std::weak_ptr<const Buffer>& entry,
+                                                           const Tensor& weights, Hashed& hashed,
+                                                           const std::string& layout, size_t bytes,
+                                                           const Packer& pack) {
+  if (std::shared_ptr<const Buffer> alive = entry.lock()) return alive;
+  KHEYA_RETURN_IF_ERROR(CheckHashed(weights, hashed));
+  const double start = Now();
+  KHEYA_ASSIGN_OR_RETURN(Buffer buffer, pack());
+  pack_seconds_ += Now() - start;
+  if (buffer.size() != bytes) {
+    return InternalError("packed weights '{}': found {} bytes, expected {}", layout, buffer.size(),
+                         bytes);
+  }
+  auto packed = std::make_shared<const Buffer>(std::move(buffer));
+  entry = packed;
+  return packed;
+}
+
 Result<std::shared_ptr<const Buffer>> PackCache::Get(const Tensor& weights,
                                                      const std::string& layout, size_t bytes,
                                                      const Packer& pack) {
@@ -60,23 +78,22 @@ Result<std::shared_ptr<const Buffer>> PackCache::Get(const Tensor& weights,
   hashed.packed = true;
   const Key key{hashed.hash, layout};
   std::weak_ptr<const Buffer>& entry = entries_[key];
-  if (std::shared_ptr<const Buffer> alive = entry.lock()) return alive;
-  if (std::shared_ptr<const Buffer> stored = FromStored(key, bytes)) {
-    entry = stored;
-    return stored;
+  if (entry.expired()) {
+    if (std::shared_ptr<const Buffer> stored = FromStored(key, bytes)) {
+      entry = stored;
+      return stored;
+    }
+    ++num_packed_;
   }
-  KHEYA_RETURN_IF_ERROR(CheckHashed(weights, hashed));
-  const double start = Now();
-  KHEYA_ASSIGN_OR_RETURN(Buffer buffer, pack());
-  pack_seconds_ += Now() - start;
-  ++num_packed_;
-  if (buffer.size() != bytes) {
-    return InternalError("packed weights '{}': found {} bytes, expected {}", layout, buffer.size(),
-                         bytes);
-  }
-  auto packed = std::make_shared<const Buffer>(std::move(buffer));
-  entry = packed;
-  return packed;
+  return GetLocked(entry, weights, hashed, layout, bytes, pack);
+}
+
+Result<std::shared_ptr<const Buffer>> PackCache::Share(const Tensor& weights,
+                                                       const std::string& layout, size_t bytes,
+                                                       const Packer& pack) {
+  std::lock_guard lock(mutex_);
+  Hashed& hashed = HashedOf(weights);
+  return GetLocked(unkept_[{hashed.hash, layout}], weights, hashed, layout, bytes, pack);
 }
 
 void PackCache::AddStored(Stored stored) {
@@ -130,6 +147,10 @@ std::vector<PackCache::Entry> PackCache::TakeStored() {
 uint64_t PackCache::bytes() const {
   uint64_t total = 0;
   for (const Entry& entry : Entries()) total += entry.packed->size();
+  std::lock_guard lock(mutex_);
+  for (const auto& [key, entry] : unkept_) {
+    if (const std::shared_ptr<const Buffer> alive = entry.lock()) total += alive->size();
+  }
   return total;
 }
 

@@ -25,7 +25,7 @@ namespace kheya {
 //
 // A kernel that packs a constant reads that constant inside its Packer alone: constants of a file
 // are compared with their hashes when they are read, and not at all where what was packed lies in
-// the file. Packed weights may come from a file, so nothing in them may be trusted to be an index.
+// the file. Packed weights may come from a file, so nothing in them may be trusted to be an index: see Share.
 // Thread safety: all members.
 class PackCache {
  public:
@@ -56,6 +56,10 @@ class PackCache {
   Result<std::shared_ptr<const Buffer>> Get(const Tensor& weights, const std::string& layout,
                                             size_t bytes, const Packer& pack);
 
+  // The same for what holds indices or must be made anyway: shared, never from or for a file.
+  Result<std::shared_ptr<const Buffer>> Share(const Tensor& weights, const std::string& layout,
+                                              size_t bytes, const Packer& pack);
+
   // Packed weights for later Gets. They are compared with their hash when they are first asked for,
   // and left where they differ.
   void AddStored(Stored stored);
@@ -67,7 +71,7 @@ class PackCache {
   bool WasPacked(const Tensor& constant) const;
 
   const std::shared_ptr<MemoryBudget>& budget() const { return budget_; }
-  // All that some kernel holds.
+  // All of Get that some kernel holds.
   std::vector<Entry> Entries() const;
   // All of AddStored that no Get has asked for and whose hash is right; they are not there
   // afterwards.
@@ -96,11 +100,16 @@ class PackCache {
   const Hashed* FindHashed(const Tensor& weights) const;
   Hash128 HashTimed(std::span<const std::byte> bytes);
   Status CheckHashed(const Tensor& weights, Hashed& hashed);
+  Result<std::shared_ptr<const Buffer>> GetLocked(std::weak_ptr<const Buffer>& entry,
+                                                  const Tensor& weights, Hashed& hashed,
+                                                  const std::string& layout, size_t bytes,
+                                                  const Packer& pack);
   std::shared_ptr<const Buffer> FromStored(const Key& key, size_t bytes);
 
   const std::shared_ptr<MemoryBudget> budget_;
   mutable std::mutex mutex_;
   std::map<Key, std::weak_ptr<const Buffer>> entries_;
+  std::map<Key, std::weak_ptr<const Buffer>> unkept_;  // of Share
   std::map<Key, Stored> stored_;
   std::map<const void*, Hashed> hashes_;
   size_t num_packed_ = 0;
