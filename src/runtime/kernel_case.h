@@ -67,7 +67,8 @@ struct Case {
 using Ints = std::vector<int64_t>;
 
 // In files of their own:
-void MakeTrees(Rng& rng, Case& c);  // kernels_trees_test.cpp
+void MakeRecurrent(Rng& rng, Case& c);  // kernels_recurrent_test.cpp
+void MakeTrees(Rng& rng, Case& c);      // kernels_trees_test.cpp
 
 }  // namespace kheya
 
