@@ -32,6 +32,10 @@ constexpr Command kCommands[] = {
      "kheya bench model.onnx --threads 1 --shape image=1x3x224x224 --json\n"
      "kheya bench model.onnx --threads 1 --profile --trace trace.json",
      DefineBench},
+    {"compile", "Write a package: choices made, weights packed, ready at once when it is loaded",
+     "kheya compile model.onnx -o model.kheya\n"
+     "kheya compile text.onnx -o text.kheya --shape ids=1x128",
+     DefineCompile},
     {"evaluate", "Measure how good a model is on labelled data",
      "kheya evaluate model.onnx --data pictures/ --metric accuracy", DefineEvaluate},
     {"serve", "Answer requests over HTTP",

@@ -102,7 +102,7 @@ class Help(Scratch):
     def test_every_command_shows_an_example_of_itself(self):
         listing = self.ok("--help").split("Subcommands:")[1]
         commands = re.findall(r"^  (\w+) ", listing, re.M)
-        self.assertEqual(commands, ["inspect", "run", "bench", "evaluate", "serve",
+        self.assertEqual(commands, ["inspect", "run", "bench", "compile", "evaluate", "serve",
                                     "convert", "conformance", "devices", "completion"])
         for command in commands:
             text = self.ok(command, "--help")

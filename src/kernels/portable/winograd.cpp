@@ -59,10 +59,9 @@ class WinogradConv : public PreparedKernel {
 
   // Weights as [point][panel][channel in][column].
   Status Pack(const Tensor& weights, PackCache* cache) {
+    const size_t bytes = points() * in_channels_ * columns_ * sizeof(float);
     const auto pack = [&]() -> Result<Buffer> {
-      KHEYA_ASSIGN_OR_RETURN(
-          Buffer buffer, Buffer::AllocateZeroed(points() * in_channels_ * columns_ * sizeof(float),
-                                                cache->budget()));
+      KHEYA_ASSIGN_OR_RETURN(Buffer buffer, Buffer::AllocateZeroed(bytes, cache->budget()));
       const float* from = weights.data<float>().data();
       auto* to = reinterpret_cast<float*>(buffer.data());
       for (int64_t o = 0; o < out_channels_; ++o) {
@@ -70,8 +69,8 @@ class WinogradConv : public PreparedKernel {
       }
       return buffer;
     };
-    const std::string layout = fmt::format("winograd{}:{}x{}", tile_, in_channels_, columns_);
-    KHEYA_ASSIGN_OR_RETURN(weights_, cache->Get(weights, layout, pack));
+    const std::string layout = fmt::format("winograd{}:{}x{}:{}", tile_, in_channels_, columns_, simd::PanelColumns());
+    KHEYA_ASSIGN_OR_RETURN(weights_, cache->Get(weights, layout, bytes, pack));
     return OkStatus();
   }
 
