@@ -39,6 +39,7 @@ using Milliseconds = std::chrono::duration<double, std::milli>;
 
 struct Measured {
   double load_ms = 0;
+  PhaseTimes load_phases;
   double first_ms = 0;
   std::vector<double> runs_ms;  // sorted
   int threads = 0;
@@ -100,6 +101,10 @@ Json ToJson(const BenchOptions& options, const Measured& m, const Profile& profi
   json["batch"] = m.batch;
   json["iterations"] = m.runs_ms.size();
   json["load_ms"] = m.load_ms;
+  json["load_phases_ms"] = Json::Object();
+  for (const auto& [phase, seconds] : m.load_phases) {
+    json["load_phases_ms"][phase] = 1000 * seconds;
+  }
   json["first_ms"] = m.first_ms;
   json["min_ms"] = m.runs_ms.front();
   json["p50_ms"] = m.Percentile(0.5);
@@ -144,7 +149,8 @@ void PrintText(const Json& json) {
 Status Bench(const BenchOptions& options) {
   Measured measured;
   const auto start = Clock::now();
-  KHEYA_ASSIGN_OR_RETURN(std::shared_ptr<CompiledModel> model, options.model.Compile());
+  KHEYA_ASSIGN_OR_RETURN(std::shared_ptr<CompiledModel> model,
+                         options.model.Compile(LoadOptions(), &measured.load_phases));
   KHEYA_ASSIGN_OR_RETURN(auto given, options.model.ParseShapes());
   KHEYA_ASSIGN_OR_RETURN(auto shapes, ChooseShapes(model->inputs(), given, options.batch));
   KHEYA_RETURN_IF_ERROR(model->Prepare(shapes));

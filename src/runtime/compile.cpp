@@ -116,6 +116,7 @@ class PlanBuilder {
     }
     Register reg;
     reg.place = Place::kConstant;
+    KHEYA_RETURN_IF_ERROR(CheckContent(value.constant));
     KHEYA_ASSIGN_OR_RETURN(reg.constant, value.constant.Aligned());
     reg.desc = {reg.constant.dtype(), reg.constant.shape(), Layout::kPlain};
     reg.bytes = reg.constant.num_bytes();
@@ -200,10 +201,23 @@ class PlanBuilder {
       KernelCall call = node_call->call;
       SetLayout(*node_call, layout, &call);
       if (!ChooseKernel(call, constants, &step)) continue;
+      for (const Tensor* constant : constants) {
+        if (constant != nullptr && !WasPacked(*constant)) {
+          KHEYA_RETURN_IF_ERROR(CheckContent(*constant));
+        }
+      }
       KHEYA_RETURN_IF_ERROR(AddKernelStep(*node_call, layout, std::move(step)));
       return true;
     }
     return false;
+  }
+
+  // Constants of a file are compared with their hashes unless what was packed of them stands in.
+  Status CheckContent(const Tensor& constant) const {
+    return options_.cache == nullptr ? OkStatus() : options_.cache->CheckContent(constant);
+  }
+  bool WasPacked(const Tensor& constant) const {
+    return options_.cache != nullptr && options_.cache->WasPacked(constant);
   }
 
   bool AllStatic(const NodeCall& node_call) const {

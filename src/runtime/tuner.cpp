@@ -198,6 +198,7 @@ std::optional<std::string> Tuner::Known(const std::string& key) const {
   std::lock_guard lock(mutex_);
   const auto found = choices_.find(key);
   if (found == choices_.end()) return std::nullopt;
+  used_.insert(key);
   return found->second;
 }
 
@@ -222,6 +223,7 @@ size_t Tuner::Choose(const std::string& key, const KernelCall& call,
     if (seconds[i] < least) best = i;
   }
   choices_[key] = candidates[best].tactic;
+  used_.insert(key);
   ++timed_;
   return best;
 }
@@ -229,6 +231,13 @@ size_t Tuner::Choose(const std::string& key, const KernelCall& call,
 TacticChoices Tuner::choices() const {
   std::lock_guard lock(mutex_);
   return choices_;
+}
+
+TacticChoices Tuner::used() const {
+  std::lock_guard lock(mutex_);
+  TacticChoices used;
+  for (const std::string& key : used_) used.insert(*choices_.find(key));
+  return used;
 }
 
 size_t Tuner::num_timed() const {

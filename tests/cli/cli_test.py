@@ -102,8 +102,8 @@ class Help(Scratch):
     def test_every_command_shows_an_example_of_itself(self):
         listing = self.ok("--help").split("Subcommands:")[1]
         commands = re.findall(r"^  (\w+) ", listing, re.M)
-        self.assertEqual(commands, ["inspect", "run", "bench", "evaluate", "serve",
-                                    "convert", "conformance", "devices", "completion"])
+        self.assertEqual(commands, ["inspect", "run", "bench", "compile", "evaluate", "serve",
+                                    "convert", "optimize", "conformance", "devices", "completion"])
         for command in commands:
             text = self.ok(command, "--help")
             self.assertRegex(text, rf"Example:\n(.*\n)*?.*kheya {command}")
