@@ -129,8 +129,8 @@ struct CompileOptions {
 // What `tactics` may be: kernels alone in their family have no name here.
 std::vector<std::string> TacticNames();
 
-// Compares every section of a package with its hash. InvalidArgument names what was changed, or says
-// that the file is no package.
+// Compares every section of a package with its hash. InvalidArgument names what was changed, or
+// says that the file is no package.
 Status VerifyPackage(const std::string& path);
 
 // Ready to run. Thread safety: all members; runs of many threads share weights and plans, each

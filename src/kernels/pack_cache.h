@@ -26,8 +26,8 @@ namespace kheya {
 //
 // A kernel that packs a constant reads that constant inside its Packer alone: constants of a file
 // are compared with their hashes when they are read, and not at all where what was packed lies in
-// the file. Packed weights may come from a file, so nothing in them may be trusted to be an index: see Share.
-// Thread safety: all members.
+// the file. Packed weights may come from a file, so nothing in them may be trusted to be an index:
+// see Share. Thread safety: all members.
 class PackCache {
  public:
   using Packer = std::function<Result<Buffer>()>;
@@ -79,8 +79,8 @@ class PackCache {
   std::vector<Entry> TakeStored();
   // Bytes of the packed weights that are alive.
   uint64_t bytes() const;
-  // From now on refuses packed forms, those of files excepted, of more than `most` times the bytes of
-  // the weights: where memory is short. num_refused() counts from here.
+  // From now on refuses packed forms, those of files excepted, of more than `most` times the bytes
+  // of the weights: where memory is short. num_refused() counts from here.
   void LimitGrowth(double most);
   // How often there was no memory for packed weights.
   size_t num_refused() const;

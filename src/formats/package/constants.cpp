@@ -76,8 +76,7 @@ std::string_view Zeros(size_t count) {
 
 // The same memory, seen in the same way.
 bool IsSame(const Tensor& a, const Tensor& b) {
-  return a.dtype() == b.dtype() && a.shape() == b.shape() &&
-         a.bytes().data() == b.bytes().data();
+  return a.dtype() == b.dtype() && a.shape() == b.shape() && a.bytes().data() == b.bytes().data();
 }
 
 uint64_t Aligned(uint64_t offset) { return (offset + kAlignment - 1) / kAlignment * kAlignment; }
