@@ -74,6 +74,12 @@ void ModelOptions::AddTo(CLI::App& app) {
       ->capture_default_str();
   app.add_flag("--no-cache", no_cache, "Neither read nor write the cache")
       ->envname("KHEYA_NO_CACHE");
+  app.add_option("--memory-limit", memory_limit,
+                 "Bytes (500M, 2G) that weights and runs may take; kernels that need more are left "
+                 "out; 0: no limit")
+      ->envname("KHEYA_MEMORY_LIMIT")
+      ->transform(CLI::AsSizeValue(false))
+      ->capture_default_str();
   app.add_option("--shape", shapes, "Fix an input's shape, as NAME=1x3x224x224; may be repeated")
       ->allow_extra_args(false)
       ->check(Accepts([](const std::string& text) { return ParseShapeFlag(text).status(); }));
@@ -97,6 +103,9 @@ Result<std::shared_ptr<CompiledModel>> ModelOptions::Compile(const LoadOptions& 
   options.compare_tactics = compare_tactics;
   KHEYA_ASSIGN_OR_RETURN(options.input_shapes, ParseShapes());
   const auto bar = std::make_shared<ProgressBar>("timing kernels", std::ceil(tuning_budget));
+  if (memory_limit > 0) {
+    options.budget = std::make_shared<MemoryBudget>("model", memory_limit, ProcessBudget());
+  }
   options.keep_package = keep_package;
   options.cache_bytes = cache_size_mib << 20;
   if (!deterministic && !no_cache) {

@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <map>
+#include <mutex>
 #include <system_error>
 #include <utility>
 
@@ -133,6 +135,46 @@ Status WriteAndSync(FileDescriptor& fd, std::span<const std::string_view> pieces
   return OkStatus();
 }
 
+void ReleaseWholePages(std::span<const std::byte> part) {
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto address = reinterpret_cast<uintptr_t>(part.data());
+  // Pages that other parts share stay.
+  const uintptr_t begin = (address + page - 1) / page * page;
+  const uintptr_t end = (address + part.size()) / page * page;
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+}
+
+// Where files are mapped. Thread safety: all members.
+class MappingTable {
+ public:
+  void Add(const void* data, size_t bytes) {
+    std::lock_guard lock(mutex_);
+    sizes_[reinterpret_cast<uintptr_t>(data)] = bytes;
+  }
+  void Remove(const void* data) {
+    std::lock_guard lock(mutex_);
+    sizes_.erase(reinterpret_cast<uintptr_t>(data));
+  }
+  // Under the lock, so that the memory cannot become another's in between.
+  void Release(std::span<const std::byte> part) {
+    const auto begin = reinterpret_cast<uintptr_t>(part.data());
+    std::lock_guard lock(mutex_);
+    auto after = sizes_.upper_bound(begin);
+    if (after == sizes_.begin()) return;
+    const auto [start, bytes] = *--after;
+    if (begin + part.size() <= start + bytes) ReleaseWholePages(part);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<uintptr_t, size_t> sizes_;
+};
+
+MappingTable& Mappings() {
+  static auto* table = new MappingTable();
+  return *table;
+}
+
 std::string TemporaryName(const std::string& path) {
   static std::atomic<uint64_t> counter{0};
   return fmt::format("{}.{}-{}-{}.tmp", path, getpid(), time(nullptr), counter.fetch_add(1));
@@ -180,21 +222,22 @@ Result<MappedFile> MappedFile::Open(const std::string& path, const Options& opti
   }
   void* data = mmap(nullptr, file.size, PROT_READ, MAP_PRIVATE, file.fd.get(), 0);
   if (data == MAP_FAILED) return ErrnoStatus(errno, "map", path);
-  result.owner_ = std::shared_ptr<const void>(
-      data, [size = file.size](const void* mapped) { munmap(const_cast<void*>(mapped), size); });
+  Mappings().Add(data, file.size);
+  result.owner_ = std::shared_ptr<const void>(data, [size = file.size](const void* mapped) {
+    Mappings().Remove(mapped);
+    munmap(const_cast<void*>(mapped), size);
+  });
   result.bytes_ = {static_cast<const std::byte*>(data), file.size};
   result.mapped_ = true;
   return result;
 }
 
 void MappedFile::ReleasePages(std::span<const std::byte> part) const {
-  if (!mapped_ || part.empty()) return;
-  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  const auto address = reinterpret_cast<uintptr_t>(part.data());
-  // Pages that other parts share stay.
-  const uintptr_t begin = (address + page - 1) / page * page;
-  const uintptr_t end = (address + part.size()) / page * page;
-  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+  if (mapped_ && !part.empty()) ReleaseWholePages(part);
+}
+
+void ReleaseMappedPages(std::span<const std::byte> part) {
+  if (!part.empty()) Mappings().Release(part);
 }
 
 Result<std::string> ReadFile(const std::string& path, uint64_t max_bytes) {

@@ -44,6 +44,9 @@ class MappedFile {
   bool mapped_ = false;
 };
 
+// The same for a part of any file that is mapped at the moment; nothing for other memory.
+void ReleaseMappedPages(std::span<const std::byte> part);
+
 // The whole file, at most `max_bytes`.
 Result<std::string> ReadFile(const std::string& path, uint64_t max_bytes = uint64_t{1} << 30);
 

@@ -16,6 +16,8 @@ namespace {
 
 // What folding may add to a model: generated weights (ConstantOfShape and the like) fit.
 constexpr uint64_t kFoldBytes = uint64_t{1} << 30;
+// Of packed weights against weights where memory is short: padding, but not Winograd's forms.
+constexpr double kLeanGrowth = 1.5;
 
 }  // namespace
 
@@ -124,13 +126,34 @@ Result<std::shared_ptr<const Plan>> CompiledGraph::Compile(const Graph& lowered,
   options.tuner = tuner;
   options.may_time = may_time;
   options.compare = options_.compare_tactics;
-  KHEYA_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan, CompilePlan(lowered, options));
+  Result<std::shared_ptr<const Plan>> plan = CompilePlan(lowered, options);
+  if (cache_->num_refused() > 0 || (plan.ok() && !CheckRoom(**plan).ok())) {
+    // Again without the forms of weights that take most.
+    cache_->LimitGrowth(kLeanGrowth);
+    plan = std::shared_ptr<const Plan>();
+    plan = CompilePlan(lowered, options);
+    if (cache_->num_refused() > 0) return NoRoom("packed weights do not fit");
+  }
+  if (plan.ok()) KHEYA_RETURN_IF_ERROR(CheckRoom(**plan));
   clock.End("plan");
   if (options_.phases != nullptr) {
     options_.phases->emplace_back(" hash", cache_->hash_seconds());
     options_.phases->emplace_back(" pack", cache_->pack_seconds());
   }
   return plan;
+}
+
+Status CompiledGraph::NoRoom(const std::string& what) const {
+  return ResourceExhaustedError("model '{}': {}: {} of {} bytes are in use", name_, what,
+                                options_.budget->used_bytes(), options_.budget->limit_bytes());
+}
+
+// Whether a run will find its memory.
+Status CompiledGraph::CheckRoom(const Plan& plan) const {
+  const uint64_t limit = options_.budget->limit_bytes();
+  const uint64_t used = options_.budget->used_bytes();
+  if (limit == 0 || (used <= limit && plan.arena_bytes <= limit - used)) return OkStatus();
+  return NoRoom(fmt::format("a run takes {} bytes", plan.arena_bytes));
 }
 
 void CompiledGraph::KeepChoices() const {

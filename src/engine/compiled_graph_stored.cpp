@@ -128,7 +128,10 @@ Status CompiledGraph::SavePackage(const std::string& path) const {
   const bool tuned = tuner_ != nullptr && options_.tuning_seconds > 0;
   TacticChoices choices = tuner_ == nullptr ? TacticChoices() : tuner_->used();
   if (storage_.package != nullptr) choices.merge(TacticChoices(storage_.package->plans()->choices));
-  return builder_->Write(path, *cache_, choices, tuned, /*sync=*/storage_.cache_file != path);
+  const Status status =
+      builder_->Write(path, *cache_, choices, tuned, /*sync=*/storage_.cache_file != path);
+  builder_->ReleasePages();
+  return status;
 }
 
 void CompiledGraph::KeepCompiled() {

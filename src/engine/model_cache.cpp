@@ -43,6 +43,19 @@ std::optional<FileIdentity> IdentityOf(const std::string& path) {
                       Nanoseconds(info.st_ctim)};
 }
 
+// Of a file of any size without all of it in memory at once.
+std::string HashInPieces(const MappedFile& file) {
+  constexpr size_t kPiece = size_t{32} << 20;
+  std::string hashes;
+  for (std::span<const std::byte> rest = file.bytes(); !rest.empty();) {
+    const std::span<const std::byte> piece = rest.first(std::min(kPiece, rest.size()));
+    hashes += HashBytes(piece).ToHex();
+    file.ReleasePages(piece);
+    rest = rest.subspan(piece.size());
+  }
+  return hashes;
+}
+
 std::string HintPath(const std::string& cache_dir, const std::string& path) {
   std::error_code error;
   const fs::path whole = fs::canonical(path, error);
@@ -167,7 +180,7 @@ Result<Hash128> HashContent(const std::string& cache_dir, const std::string& pat
   for (const std::string& each : paths) {
     const std::optional<FileIdentity> identity = IdentityOf(each);
     KHEYA_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(each));
-    hashes += HashBytes(file.bytes()).ToHex();
+    hashes += HashInPieces(file);
     if (!identity || IdentityOf(each) != identity) {
       return UnavailableError("file '{}': it changes while it is read", each);
     }

@@ -85,6 +85,8 @@ class PackageBuilder {
   // from. `sync` as in WriteFileAtomic.
   Status Write(const std::string& path, const PackCache& cache, const TacticChoices& choices,
                bool tuned, bool sync) const;
+  // Lets go of the pages of constants that were read.
+  void ReleasePages() const { constants_.ReleasePages(); }
 
  private:
   PackageBuilder() = default;

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <filesystem>
 
@@ -17,6 +18,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 // A model whose weights are packed: over 64 KiB, with a convolution by Winograd and a product.
 Model MakeModel(const std::string& batch = "2") {
@@ -287,6 +289,43 @@ TEST_F(PackageTest, OnlyWhatWasKeptIsSaved) {
   const auto compiled = CompileModel(MakeModel(), {});
   EXPECT_EQ((*compiled)->SavePackage(path_).code(), StatusCode::kFailedPrecondition);
 }
+
+TEST(MemoryLimit, LeavesOutWhatDoesNotFit) {
+  const Tensor input = MakeInput();
+  const auto free = CompileModel(MakeModel(), {}).value();
+  ASSERT_THAT(free->Describe(), HasSubstr("winograd"));
+  CompileOptions options;
+  // The weights take 172 KB, four times as much in Winograd's form.
+  options.budget = std::make_shared<MemoryBudget>("test", 560'000);
+  const auto lean = CompileModel(MakeModel(), options);
+  ASSERT_TRUE(lean.ok()) << lean.status().ToString();
+  EXPECT_THAT((*lean)->Describe(), Not(HasSubstr("winograd")));
+  const Tensor expected = RunOnce(*free, input), found = RunOnce(**lean, input);
+  for (int64_t i = 0; i < expected.num_elements(); ++i) {
+    EXPECT_NEAR(found.At<float>(i), expected.At<float>(i), 1e-4);
+  }
+  EXPECT_LE(options.budget->peak_bytes(), 560'000u);
+  options.budget = std::make_shared<MemoryBudget>("test", 100'000);
+  EXPECT_EQ(CompileModel(MakeModel(), options).status().code(), StatusCode::kResourceExhausted);
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+// Plans of shapes that come and go leave nothing behind.
+TEST(ManyShapes, TakeNoMemoryForEver) {
+  CompileOptions options;
+  options.max_shape_plans = 4;
+  const auto model = CompileModel(MakeModel("n"), options).value();
+  const auto run_all = [&] {
+    for (int64_t batch = 1; batch <= 40; ++batch) RunOnce(*model, MakeInput(batch));
+  };
+  run_all();
+  run_all();
+  const size_t before = mallinfo2().uordblks;
+  for (int round = 0; round < 5; ++round) run_all();
+  const size_t after = mallinfo2().uordblks;
+  EXPECT_LT(after, before + (1 << 20));
+}
+#endif
 
 // The cache of compiled models.
 class ModelCacheTest : public PackageTest {

@@ -1,6 +1,9 @@
 #include "kernels/pack_cache.h"
 
+#include <algorithm>
 #include <chrono>
+
+#include "base/file.h"
 
 namespace kheya {
 namespace {
@@ -26,8 +29,13 @@ const PackCache::Hashed* PackCache::FindHashed(const Tensor& weights) const {
 
 PackCache::Hashed& PackCache::HashedOf(const Tensor& weights) {
   if (const Hashed* found = FindHashed(weights)) return const_cast<Hashed&>(*found);
+  if (hashes_.size() >= most_hashes_) {
+    std::erase_if(hashes_, [](const auto& hashed) { return hashed.second.owner.expired(); });
+    most_hashes_ = std::max(most_hashes_, 2 * hashes_.size());
+  }
   Hashed& made = hashes_[weights.bytes().data()];
   made = {weights.owner(), weights.num_bytes(), HashTimed(weights.bytes())};
+  ReleaseMappedPages(weights.bytes());
   return made;
 }
 
@@ -38,6 +46,7 @@ Status PackCache::CheckHashed(const Tensor& weights, Hashed& hashed) {
                                 weights.TypeString());
   }
   hashed.checked = true;
+  ReleaseMappedPages(weights.bytes());
   return OkStatus();
 }
 
@@ -58,9 +67,20 @@ Result<std::shared_ptr<const Buffer>> PackCache::GetLocked(std::weak_ptr<const B
                                                            const Packer& pack) {
   if (std::shared_ptr<const Buffer> alive = entry.lock()) return alive;
   KHEYA_RETURN_IF_ERROR(CheckHashed(weights, hashed));
+  if (static_cast<double>(bytes) > most_growth_ * static_cast<double>(weights.num_bytes())) {
+    ++num_refused_;
+    return ResourceExhaustedError("{} bytes packed to {}, which the limit on memory forbids",
+                                  weights.num_bytes(), bytes);
+  }
   const double start = Now();
-  KHEYA_ASSIGN_OR_RETURN(Buffer buffer, pack());
+  Result<Buffer> made = pack();
   pack_seconds_ += Now() - start;
+  ReleaseMappedPages(weights.bytes());
+  if (!made.ok()) {
+    if (made.status().code() == StatusCode::kResourceExhausted) ++num_refused_;
+    return std::move(made).status();
+  }
+  Buffer buffer = std::move(made).value();
   if (buffer.size() != bytes) {
     return InternalError("packed weights '{}': found {} bytes, expected {}", layout, buffer.size(),
                          bytes);
@@ -77,6 +97,7 @@ Result<std::shared_ptr<const Buffer>> PackCache::Get(const Tensor& weights,
   Hashed& hashed = HashedOf(weights);
   hashed.packed = true;
   const Key key{hashed.hash, layout};
+  DropExpired();
   std::weak_ptr<const Buffer>& entry = entries_[key];
   if (entry.expired()) {
     if (std::shared_ptr<const Buffer> stored = FromStored(key, bytes)) {
@@ -93,7 +114,28 @@ Result<std::shared_ptr<const Buffer>> PackCache::Share(const Tensor& weights,
                                                        const Packer& pack) {
   std::lock_guard lock(mutex_);
   Hashed& hashed = HashedOf(weights);
+  DropExpired();
   return GetLocked(unkept_[{hashed.hash, layout}], weights, hashed, layout, bytes, pack);
+}
+
+// Names of what is gone, which many shapes would heap up.
+void PackCache::DropExpired() {
+  if (entries_.size() + unkept_.size() < most_entries_) return;
+  const auto expired = [](const auto& entry) { return entry.second.expired(); };
+  std::erase_if(entries_, expired);
+  std::erase_if(unkept_, expired);
+  most_entries_ = std::max(most_entries_, 2 * (entries_.size() + unkept_.size()));
+}
+
+void PackCache::LimitGrowth(double most) {
+  std::lock_guard lock(mutex_);
+  most_growth_ = most;
+  num_refused_ = 0;
+}
+
+size_t PackCache::num_refused() const {
+  std::lock_guard lock(mutex_);
+  return num_refused_;
 }
 
 void PackCache::AddStored(Stored stored) {

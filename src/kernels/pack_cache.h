@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -78,6 +79,11 @@ class PackCache {
   std::vector<Entry> TakeStored();
   // Bytes of the packed weights that are alive.
   uint64_t bytes() const;
+  // From now on refuses packed forms, those of files excepted, of more than `most` times the bytes
+  // of the weights: where memory is short. num_refused() counts from here.
+  void LimitGrowth(double most);
+  // How often there was no memory for packed weights.
+  size_t num_refused() const;
   // How often weights were packed, that is, not found.
   size_t num_packed() const;
   // What comparing and packing took so far.
@@ -98,6 +104,7 @@ class PackCache {
   // The hash of a tensor's content, remembered while the tensor's memory is alive.
   Hashed& HashedOf(const Tensor& weights);
   const Hashed* FindHashed(const Tensor& weights) const;
+  void DropExpired();
   Hash128 HashTimed(std::span<const std::byte> bytes);
   Status CheckHashed(const Tensor& weights, Hashed& hashed);
   Result<std::shared_ptr<const Buffer>> GetLocked(std::weak_ptr<const Buffer>& entry,
@@ -113,6 +120,10 @@ class PackCache {
   std::map<Key, Stored> stored_;
   std::map<const void*, Hashed> hashes_;
   size_t num_packed_ = 0;
+  size_t num_refused_ = 0;
+  size_t most_hashes_ = 1024;  // before what is gone is looked for
+  size_t most_entries_ = 1024;
+  double most_growth_ = std::numeric_limits<double>::infinity();
   double hash_seconds_ = 0;
   double pack_seconds_ = 0;
 };

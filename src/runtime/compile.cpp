@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "base/file.h"
 #include "runtime/memory.h"
 #include "runtime/node_call.h"
 
@@ -236,6 +237,7 @@ class PlanBuilder {
       const Tensor* constant = id.valid() ? graph_.Constant(id) : nullptr;
       if (constant != nullptr) {
         KHEYA_ASSIGN_OR_RETURN(Tensor aligned, constant->Aligned());
+        if (!constant->aligned()) ReleaseMappedPages(constant->bytes());
         held->push_back(std::move(aligned));
         constant = &held->back();
       }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/byte_stream.h"
+#include "base/file.h"
 #include "formats/limits.h"
 
 namespace kheya {
@@ -73,6 +74,11 @@ std::string_view Zeros(size_t count) {
   return std::string_view(zeros).substr(0, count);
 }
 
+// The same memory, seen in the same way.
+bool IsSame(const Tensor& a, const Tensor& b) {
+  return a.dtype() == b.dtype() && a.shape() == b.shape() && a.bytes().data() == b.bytes().data();
+}
+
 uint64_t Aligned(uint64_t offset) { return (offset + kAlignment - 1) / kAlignment * kAlignment; }
 
 }  // namespace
@@ -103,7 +109,17 @@ std::string_view ConstantWriter::Entry::Content() const {
 
 uint32_t ConstantWriter::Add(const Tensor& tensor) {
   if (tensor.dtype() != DType::kString) {
-    return AddEntry({tensor, HashBytes(tensor.bytes()), {}, 0});
+    const auto known = by_memory_.find(tensor.bytes().data());
+    if (known != by_memory_.end() && IsSame(entries_[known->second].tensor, tensor)) {
+      return known->second;
+    }
+    const uint32_t index = AddEntry({tensor, HashBytes(tensor.bytes()), {}, 0});
+    ReleaseMappedPages(tensor.bytes());
+    // What the entry holds stays where it is; other memory of the same content may go.
+    if (entries_[index].tensor.bytes().data() == tensor.bytes().data()) {
+      by_memory_.emplace(tensor.bytes().data(), index);
+    }
+    return index;
   }
   std::string strings = StringsOf(tensor);
   const Hash128 hash = HashString(strings);
@@ -125,6 +141,12 @@ uint32_t ConstantWriter::AddEntry(Entry entry) {
     entries_.push_back(std::move(entry));
   }
   return found->second;
+}
+
+void ConstantWriter::ReleasePages() const {
+  for (const Entry& entry : entries_) {
+    if (entry.tensor.dtype() != DType::kString) ReleaseMappedPages(entry.tensor.bytes());
+  }
 }
 
 std::string ConstantWriter::Table() const {

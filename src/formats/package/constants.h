@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "base/hash.h"
@@ -44,6 +45,8 @@ class ConstantWriter {
   std::string Table() const;
   // The data section, valid while this lives and nothing is added.
   std::vector<std::string_view> Pieces() const;
+  // Lets go of the pages of constants that lie in mapped files.
+  void ReleasePages() const;
 
  private:
   using Key = std::tuple<DType, std::vector<int64_t>, Hash128>;
@@ -60,6 +63,7 @@ class ConstantWriter {
 
   std::vector<Entry> entries_;
   std::map<Key, uint32_t> index_;
+  std::unordered_map<const void*, uint32_t> by_memory_;
   uint64_t end_ = 0;
 };
 
