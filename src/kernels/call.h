@@ -88,6 +88,11 @@ struct FusedMatMulParams {
   Elementwise activation;
 };
 
+// inputs: x, weights [C, M, kernel...], bias [M] or none.
+struct ConvTransposeParams {
+  kernels::ConvParams conv;
+};
+
 // inputs: x. One output of the same shape and layout.
 struct UnaryParams {
   Elementwise function;
@@ -152,6 +157,13 @@ struct GatherParams {
   int axis = 0;
 };
 
+// inputs: x, one element or none. Along each axis y[i] = x[start + step i]; where that is outside of
+// x the element, or 0. Any type of whole bytes.
+struct RegionParams {
+  std::vector<int64_t> starts;  // by axis
+  std::vector<int64_t> steps;   // not 0
+};
+
 // inputs: x [N, C] or [C]. Outputs: of a classifier labels [N] (or none) and scores, of others
 // scores [N, targets].
 struct TreesParams {
@@ -167,7 +179,8 @@ using KernelParams =
     std::variant<FusedConvParams, FusedMatMulParams, kernels::PoolParams, UnaryParams, BinaryParams,
                  AffineParams, SoftmaxParams, LayerNormParams, GlobalMeanParams, ReduceMeanParams,
                  TransposeParams, ReorderParams, ConcatParams, SplitParams, GatherParams,
-                 kernels::LrnParams, kernels::RecurrentParams, TreesParams>;
+                 kernels::LrnParams, kernels::RecurrentParams, TreesParams,
+                 ConvTransposeParams, RegionParams>;
 
 struct KernelCall {
   KernelParams params;

@@ -47,6 +47,7 @@ class NodeShapes {
 std::optional<Elementwise> ReadFusedActivation(const AttributeReader& attributes);
 
 std::optional<NodeCall> MakeConvCall(const NodeShapes& node);
+std::optional<NodeCall> MakeConvTransposeCall(const NodeShapes& node);
 std::optional<NodeCall> MakePoolCall(const NodeShapes& node);
 std::optional<NodeCall> MakeLrnCall(const NodeShapes& node);
 std::optional<NodeCall> MakeAffineCall(const NodeShapes& node);
@@ -62,6 +63,8 @@ std::optional<NodeCall> MakeTransposeCall(const NodeShapes& node);
 std::optional<NodeCall> MakeConcatCall(const NodeShapes& node);
 std::optional<NodeCall> MakeSplitCall(const NodeShapes& node);
 std::optional<NodeCall> MakeGatherCall(const NodeShapes& node);
+std::optional<NodeCall> MakeSliceCall(const NodeShapes& node);
+std::optional<NodeCall> MakePadCall(const NodeShapes& node);
 std::optional<NodeCall> MakeRecurrentCall(const NodeShapes& node);
 std::optional<NodeCall> MakeTreesCall(const NodeShapes& node);
 
