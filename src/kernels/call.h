@@ -157,8 +157,8 @@ struct GatherParams {
   int axis = 0;
 };
 
-// inputs: x, one element or none. Along each axis y[i] = x[start + step i]; where that is outside of
-// x the element, or 0. Any type of whole bytes.
+// inputs: x, one element or none. Along each axis y[i] = x[start + step i]; where that is outside
+// of x the element, or 0. Any type of whole bytes.
 struct RegionParams {
   std::vector<int64_t> starts;  // by axis
   std::vector<int64_t> steps;   // not 0
@@ -179,8 +179,8 @@ using KernelParams =
     std::variant<FusedConvParams, FusedMatMulParams, kernels::PoolParams, UnaryParams, BinaryParams,
                  AffineParams, SoftmaxParams, LayerNormParams, GlobalMeanParams, ReduceMeanParams,
                  TransposeParams, ReorderParams, ConcatParams, SplitParams, GatherParams,
-                 kernels::LrnParams, kernels::RecurrentParams, TreesParams,
-                 ConvTransposeParams, RegionParams>;
+                 kernels::LrnParams, kernels::RecurrentParams, TreesParams, ConvTransposeParams,
+                 RegionParams>;
 
 struct KernelCall {
   KernelParams params;

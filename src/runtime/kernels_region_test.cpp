@@ -26,8 +26,8 @@ void MakeRegion(Rng& rng, Case& c) {
     ends.push_back(back ? low - 1 - size : high == size ? int64_t{1} << 60 : high);
     steps.push_back(back ? -Draw(rng, 1, 3) : Draw(rng, 1, 3));
   }
-  c.Output(c.Node("Slice", {x, IntList(c, starts), IntList(c, ends), IntList(c, axes),
-                            IntList(c, steps)}));
+  c.Output(c.Node("Slice",
+                  {x, IntList(c, starts), IntList(c, ends), IntList(c, axes), IntList(c, steps)}));
   Ints pads(8, 0);
   for (int axis = 0; axis < shape.rank(); ++axis) {
     pads[axis] = Draw(rng, 0, 1) ? 0 : Draw(rng, -(shape[axis] - 1) / 2, 3);
@@ -59,8 +59,7 @@ void MakeConvTranspose(Rng& rng, Case& c) {
   for (int64_t i = 0; i < 2 * spatial; ++i) {
     pads.push_back(tiles ? 0 : Draw(rng, 0, (w[2 + i % spatial] - 1) / 2));
   }
-  const ValueId data =
-      c.Input(SpoilSometimes(rng, RandomTensor(rng, Shape::Create(x).value())));
+  const ValueId data = c.Input(SpoilSometimes(rng, RandomTensor(rng, Shape::Create(x).value())));
   const ValueId weights = c.Constant(RandomTensor(rng, Shape::Create(w).value()));
   const ValueId bias =
       Draw(rng, 0, 1) ? c.Constant(RandomTensor(rng, Shape{out * groups})) : ValueId();

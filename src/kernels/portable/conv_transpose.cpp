@@ -145,8 +145,8 @@ class ConvTransposeKernel : public PreparedKernel {
   void AddProducts(const float* products, float* y) const {
     for (int64_t x = 0; x < width_; ++x) {
       for (int64_t k = 0; k < window_.kernel[kWidth]; ++k) {
-        const int64_t at = x * window_.stride[kWidth] + k * window_.dilation[kWidth] -
-                           window_.pad_begin[kWidth];
+        const int64_t at =
+            x * window_.stride[kWidth] + k * window_.dilation[kWidth] - window_.pad_begin[kWidth];
         if (at < 0 || at >= out_width_) continue;
         simd::Accumulate(products + x * columns_ + k * filters_, y + at * filters_, filters_);
       }
@@ -160,7 +160,7 @@ class ConvTransposeKernel : public PreparedKernel {
   const int64_t filters_;
   const int64_t out_height_;
   const int64_t out_width_;
-  const int64_t rows_;  // of all outputs
+  const int64_t rows_;   // of all outputs
   int64_t columns_ = 0;  // of the products, filled up
   bool direct_ = false;
   int64_t slices_ = 1;
