@@ -158,6 +158,13 @@ struct GatherParams {
   int axis = 0;
 };
 
+// inputs: x, one element or none. Along each axis y[i] = x[start + step i]; where that is outside
+// of x the element, or 0. Any type of whole bytes.
+struct RegionParams {
+  std::vector<int64_t> starts;  // by axis
+  std::vector<int64_t> steps;   // not 0
+};
+
 // inputs: x [N, C] or [C]. Outputs: of a classifier labels [N] (or none) and scores, of others
 // scores [N, targets].
 struct TreesParams {
@@ -175,7 +182,7 @@ using KernelParams =
                  kernels::FusedAttentionParams, kernels::PoolParams, UnaryParams, BinaryParams,
                  AffineParams, SoftmaxParams, LayerNormParams, GlobalMeanParams, ReduceMeanParams,
                  TransposeParams, ReorderParams, ConcatParams, SplitParams, GatherParams,
-                 kernels::LrnParams, kernels::RecurrentParams, TreesParams>;
+                 kernels::LrnParams, kernels::RecurrentParams, TreesParams, RegionParams>;
 
 struct KernelCall {
   KernelParams params;

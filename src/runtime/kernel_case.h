@@ -67,8 +67,10 @@ struct Case {
 using Ints = std::vector<int64_t>;
 
 // In files of their own:
-void MakeRecurrent(Rng& rng, Case& c);  // kernels_recurrent_test.cpp
-void MakeTrees(Rng& rng, Case& c);      // kernels_trees_test.cpp
+void MakeRegion(Rng& rng, Case& c);         // kernels_region_test.cpp
+void MakeConvTranspose(Rng& rng, Case& c);  // kernels_region_test.cpp
+void MakeRecurrent(Rng& rng, Case& c);      // kernels_recurrent_test.cpp
+void MakeTrees(Rng& rng, Case& c);          // kernels_trees_test.cpp
 
 }  // namespace kheya
 

@@ -21,7 +21,6 @@ struct Row {
 constexpr Row kRows[] = {
     {"Conv", "Conv", MakeConvCall},
     {"FusedConv", "Conv", MakeConvCall},
-    {"ConvTranspose", "ConvTranspose", MakeConvTransposeCall},
     {"MatMul", "MatMul", MakeMatMulCall},
     {"Gemm", "MatMul", MakeMatMulCall},
     {"FusedMatMul", "MatMul", MakeMatMulCall},
@@ -46,6 +45,9 @@ constexpr Row kRows[] = {
     {"Concat", "Concat", MakeConcatCall},
     {"Split", "Split", MakeSplitCall},
     {"Gather", "Gather", MakeGatherCall},
+    {"ConvTranspose", "ConvTranspose", MakeConvTransposeCall},
+    {"Slice", "Region", MakeSliceCall},
+    {"Pad", "Region", MakePadCall},
     {"LSTM", "Recurrent", MakeRecurrentCall, "", true},
     {"GRU", "Recurrent", MakeRecurrentCall, "", true},
     {"RNN", "Recurrent", MakeRecurrentCall, "", true},

@@ -64,6 +64,8 @@ std::optional<NodeCall> MakeTransposeCall(const NodeShapes& node);
 std::optional<NodeCall> MakeConcatCall(const NodeShapes& node);
 std::optional<NodeCall> MakeSplitCall(const NodeShapes& node);
 std::optional<NodeCall> MakeGatherCall(const NodeShapes& node);
+std::optional<NodeCall> MakeSliceCall(const NodeShapes& node);
+std::optional<NodeCall> MakePadCall(const NodeShapes& node);
 std::optional<NodeCall> MakeRecurrentCall(const NodeShapes& node);
 std::optional<NodeCall> MakeTreesCall(const NodeShapes& node);
 

@@ -22,16 +22,16 @@ std::optional<NodeCall> MakeConvCall(const NodeShapes& node) {
 }
 
 std::optional<NodeCall> MakeConvTransposeCall(const NodeShapes& node) {
-  Result<kernels::ConvParams> conv =
-      ReadConvTranspose(node.attributes(), node.input(0).shape, node.input(1).shape);
+  const Shape& x = node.input(0).shape;
+  const Shape& w = node.input(1).shape;
+  const Result<kernels::ConvParams> conv = ReadConvTranspose(node.attributes(), x, w);
   if (!conv.ok()) return std::nullopt;
-  const Result<Shape> shape =
-      ConvTransposeOutputShape(*conv, node.input(0).shape, node.input(1).shape);
+  const Result<Shape> shape = ConvTransposeOutputShape(*conv, x, w);
   if (!shape.ok() || !(*shape == node.output(0).shape)) return std::nullopt;
   if (node.input(2).present() && node.input(2).shape.num_elements() != (*shape)[1]) {
     return std::nullopt;
   }
-  return node.Call(ConvTransposeParams{*conv}, LayoutRule::kChannelsLast);
+  return node.Call(ConvTransposeParams{*conv}, LayoutRule::kChannelsLast, 3);
 }
 
 std::optional<NodeCall> MakePoolCall(const NodeShapes& node) {
