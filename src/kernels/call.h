@@ -58,6 +58,7 @@ enum class ElementwiseOp : uint8_t {
   kHardSigmoid,  // max(0, min(1, alpha x + beta))
   kHardSwish,    // x hard_sigmoid(x; 1/6, 1/2)
   kSoftplus,
+  kMish,  // x tanh(softplus(x))
   kErf,
   kExp,
   kSqrt,
@@ -119,10 +120,11 @@ struct SoftmaxParams {
 };
 
 // inputs: x, scale, bias or none, both of the normalized dimensions' shape. Normalizes over the
-// dimensions [axis, rank).
+// dimensions [axis, rank); by the mean of squares alone where `rms`, then without bias.
 struct LayerNormParams {
   int axis = -1;
   float epsilon = 1e-5f;
+  bool rms = false;
 };
 
 // inputs: x. The mean over all spatial dimensions of [N, C, spatial...]; output [N, C, 1...] or

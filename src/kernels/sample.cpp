@@ -59,6 +59,8 @@ double Apply(const Elementwise& f, double x) {
       return x * std::clamp(x / 6 + 0.5, 0.0, 1.0);
     case ElementwiseOp::kSoftplus:
       return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
+    case ElementwiseOp::kMish:
+      return x * std::tanh(std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))));
     case ElementwiseOp::kErf:
       return std::erf(x);
     case ElementwiseOp::kExp:

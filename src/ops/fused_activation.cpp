@@ -30,6 +30,15 @@ constexpr ActivationRow kActivations[] = {
      [](double x, std::span<const float>) {
        return 0.5 * x * (1 + std::erf(x / std::numbers::sqrt2));
      }},
+    {"GeluTanh", 0,
+     [](double x, std::span<const float>) {
+       const double root = std::sqrt(2 / std::numbers::pi);
+       return 0.5 * x * (1 + std::tanh(root * (x + 0.044715 * x * x * x)));
+     }},
+    {"Mish", 0,
+     [](double x, std::span<const float>) {
+       return x * std::tanh(std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))));
+     }},
     {"Tanh", 0, [](double x, std::span<const float>) { return std::tanh(x); }},
 };
 

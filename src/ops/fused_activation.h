@@ -9,6 +9,8 @@
 //   "Sigmoid"    1 / (1 + exp(-x))
 //   "SiLU"       x / (1 + exp(-x))
 //   "Gelu"       x / 2 (1 + erf(x / sqrt(2)))
+//   "GeluTanh"   x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
+//   "Mish"       x tanh(log(1 + exp(x)))
 //   "Tanh"       tanh(x)
 #ifndef KHEYA_OPS_FUSED_ACTIVATION_H_
 #define KHEYA_OPS_FUSED_ACTIVATION_H_

@@ -19,7 +19,7 @@ std::optional<float> Bound(const Graph& graph, ValueId value, float absent) {
 std::optional<Activation> ReadActivation(const Graph& graph, const Node& node,
                                          std::string* reason) {
   const ValueId output = node.outputs[0];
-  for (const char* plain : {"Relu", "HardSwish", "Sigmoid", "Tanh"}) {
+  for (const char* plain : {"Relu", "HardSwish", "Sigmoid", "Tanh", "Mish"}) {
     if (IsOp(node, plain)) return Activation{plain, {}, output};
   }
   const AttributeReader attributes(node);
@@ -31,8 +31,8 @@ std::optional<Activation> ReadActivation(const Graph& graph, const Node& node,
     *reason = "the Swish behind it has another alpha than 1";
   }
   if (IsOp(node, "Gelu")) {
-    if (attributes.String("approximate", "none") == "none") return Activation{"Gelu", {}, output};
-    *reason = "the Gelu behind it is approximate";
+    const bool exact = attributes.String("approximate", "none") == "none";
+    return Activation{exact ? "Gelu" : "GeluTanh", {}, output};
   }
   if (IsOp(node, "Clip")) {
     constexpr float kLimit = std::numeric_limits<float>::infinity();
@@ -71,6 +71,10 @@ Result<ValueId> AddActivation(Patch& patch, const Node& fused, ValueId value) {
   KHEYA_RETURN_IF_ERROR(CheckActivation(name, params));
   if (name.empty()) return value;
   NodeSpec spec{.op = name == "SiLU" ? "Swish" : name, .inputs = {value}, .outputs = {"activated"}};
+  if (name == "GeluTanh") {
+    spec.op = "Gelu";
+    spec.attributes = {{"approximate", std::string("tanh")}};
+  }
   if (name == "LeakyRelu") spec.attributes = {{"alpha", params[0]}};
   if (name == "Clip") {
     for (float bound : params)

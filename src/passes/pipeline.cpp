@@ -20,8 +20,11 @@
 #include "passes/merge_reshapes.h"
 #include "passes/merge_transposes.h"
 #include "passes/recognize_gelu.h"
+#include "passes/recognize_gelu_tanh.h"
 #include "passes/recognize_hard_swish.h"
 #include "passes/recognize_layer_norm.h"
+#include "passes/recognize_mish.h"
+#include "passes/recognize_rms_norm.h"
 #include "passes/recognize_silu.h"
 #include "passes/remove_dead_nodes.h"
 #include "passes/remove_identities.h"
@@ -40,8 +43,11 @@ constexpr PassInfo kSimplify[] = {
     {"merge_common_subexpressions", MergeCommonSubexpressions},  // patterns see one of each
     {"recognize_silu", RecognizeSilu},                           // spelled-out forms
     {"recognize_hard_swish", RecognizeHardSwish},
+    {"recognize_mish", RecognizeMish},
     {"recognize_gelu", RecognizeGelu},
+    {"recognize_gelu_tanh", RecognizeGeluTanh},
     {"recognize_layer_norm", RecognizeLayerNorm},
+    {"recognize_rms_norm", RecognizeRmsNorm},
     {"absorb_pad", AbsorbPad},  // into Conv and AveragePool, nearest first
     {"absorb_bias", AbsorbBias},
     {"absorb_scale", AbsorbScale},

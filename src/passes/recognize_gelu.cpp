@@ -1,45 +1,12 @@
 #include "passes/recognize_gelu.h"
 
-#include <cmath>
 #include <numbers>
 
 #include "passes/match.h"
+#include "passes/product.h"
 
 namespace kheya {
 namespace {
-
-// A value as a product: scalar constants in `scale`, the rest as factors.
-struct Product {
-  double scale = 1;
-  std::vector<ValueId> factors;
-};
-
-constexpr int kMaxDepth = 4;
-
-// Opens Mul, and Div by a scalar; below the root, only where nothing else uses the result.
-void Multiply(const Graph& graph, ValueId value, int depth, Product& product) {
-  if (const std::optional<double> scalar = ConstantScalar(graph, value)) {
-    product.scale *= *scalar;
-    return;
-  }
-  const bool open = depth == 0 || (depth < kMaxDepth && SoleUse(graph, value).has_value());
-  const NodeId mul = open ? ProducerOf(graph, value, "Mul") : NodeId();
-  const NodeId div = open ? ProducerOf(graph, value, "Div") : NodeId();
-  if (mul.valid()) {
-    Multiply(graph, graph.node(mul).inputs[0], depth + 1, product);
-    Multiply(graph, graph.node(mul).inputs[1], depth + 1, product);
-  } else if (const auto divisor =
-                 div.valid() ? ConstantScalar(graph, graph.node(div).inputs[1]) : std::nullopt) {
-    product.scale /= *divisor;
-    Multiply(graph, graph.node(div).inputs[0], depth + 1, product);
-  } else {
-    product.factors.push_back(value);
-  }
-}
-
-bool IsNear(double found, double expected) {
-  return std::abs(found - expected) <= 1e-6 * std::abs(expected);
-}
 
 // For 1 + Erf(x / sqrt(2)): x. An invalid id otherwise.
 ValueId ArgumentOfErf(const Graph& graph, ValueId value) {
@@ -48,8 +15,7 @@ ValueId ArgumentOfErf(const Graph& graph, ValueId value) {
   const std::optional<ValueId> operand = OperandBesideScalar(graph, graph.node(add), 1.0);
   const NodeId erf = operand ? ProducerOf(graph, *operand, "Erf") : NodeId();
   if (!erf.valid()) return ValueId();
-  Product inner;
-  Multiply(graph, graph.node(erf).inputs[0], 0, inner);
+  const Product inner = ProductOf(graph, graph.node(erf).inputs[0]);
   const bool scaled = inner.factors.size() == 1 && IsNear(inner.scale, 1 / std::numbers::sqrt2);
   return scaled ? inner.factors[0] : ValueId();
 }
@@ -57,8 +23,7 @@ ValueId ArgumentOfErf(const Graph& graph, ValueId value) {
 Status Visit(Graph& graph, NodeId id, PassContext& context) {
   const Node& node = graph.node(id);
   if (!IsOp(node, "Mul") && !IsOp(node, "Div")) return OkStatus();
-  Product product;
-  Multiply(graph, node.outputs[0], 0, product);
+  const Product product = ProductOf(graph, node.outputs[0]);
   if (product.factors.size() != 2) return OkStatus();
   ValueId x;
   for (size_t i = 0; i < 2; ++i) {

@@ -16,7 +16,7 @@ namespace kheya {
 namespace {
 
 std::vector<Attribute> RandomActivation(Rng& rng) {
-  switch (Draw(rng, 0, 6)) {
+  switch (Draw(rng, 0, 8)) {
     case 0:
       return {{"activation", std::string("Relu")}};
     case 1:
@@ -31,6 +31,10 @@ std::vector<Attribute> RandomActivation(Rng& rng) {
               {"activation_params", std::vector<float>{0.1f}}};
     case 5:
       return {{"activation", std::string("HardSwish")}};
+    case 6:
+      return {{"activation", std::string("GeluTanh")}};
+    case 7:
+      return {{"activation", std::string("Mish")}};
     default:
       return {};
   }
@@ -183,7 +187,7 @@ void MakeElementwise(Rng& rng, Case& c) {
   const ValueId x = c.Input(RandomTensor(rng, shape));
   const ValueId positive = c.Input(RandomTensor(rng, shape, 0.1f, 3));
   for (const char* op : {"Relu", "LeakyRelu", "Elu", "Sigmoid", "Tanh", "HardSigmoid", "HardSwish",
-                         "Softplus", "Erf", "Exp", "Neg", "Abs", "Floor", "Ceil"}) {
+                         "Softplus", "Mish", "Erf", "Exp", "Neg", "Abs", "Floor", "Ceil"}) {
     c.Output(c.Node(op, {x}));
   }
   for (const char* op : {"Sqrt", "Reciprocal"}) c.Output(c.Node(op, {positive}));
@@ -208,6 +212,7 @@ void MakeRows(Rng& rng, Case& c) {
   const ValueId scale = c.Constant(RandomTensor(rng, Shape{shape[2]}));
   const ValueId bias = c.Constant(RandomTensor(rng, Shape{shape[2]}));
   c.Output(c.Node("LayerNormalization", {x, scale, bias}));
+  c.Output(c.Node("RMSNormalization", {x, scale}));
   const ValueId axes = c.Constant(Tensor::FromValues<int64_t>(Shape{1}, {-1}));
   c.Output(c.Node("ReduceMean", {x, axes}, {{"keepdims", Draw(rng, 0, 1)}}));
 }

@@ -34,6 +34,7 @@ constexpr Row kRows[] = {
     {"Softmax", "Softmax", MakeSoftmaxCall},
     {"LogSoftmax", "Softmax", MakeSoftmaxCall},
     {"LayerNormalization", "LayerNorm", MakeLayerNormCall},
+    {"RMSNormalization", "LayerNorm", MakeLayerNormCall},
     {"Add", "Binary", MakeBinaryCall},
     {"Sub", "Binary", MakeBinaryCall},
     {"Mul", "Binary", MakeBinaryCall},

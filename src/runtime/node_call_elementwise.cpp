@@ -25,6 +25,7 @@ constexpr UnaryRow kUnary[] = {
     {"HardSigmoid", ElementwiseOp::kHardSigmoid, 0.2f, 0.5f},
     {"HardSwish", ElementwiseOp::kHardSwish},
     {"Softplus", ElementwiseOp::kSoftplus},
+    {"Mish", ElementwiseOp::kMish},
     {"Erf", ElementwiseOp::kErf},
     {"Exp", ElementwiseOp::kExp},
     {"Sqrt", ElementwiseOp::kSqrt},

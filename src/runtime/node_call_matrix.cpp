@@ -53,8 +53,9 @@ std::optional<NodeCall> MakeLayerNormCall(const NodeShapes& node) {
   for (size_t i : {1, 2}) {
     if (node.input(i).present() && node.input(i).shape.num_elements() != size) return std::nullopt;
   }
-  return node.Call(LayerNormParams{*axis, attributes.Float("epsilon", 1e-5f)}, LayoutRule::kPlain,
-                   3);
+  const LayerNormParams params = {*axis, attributes.Float("epsilon", 1e-5f),
+                                  node.node().op == "RMSNormalization"};
+  return node.Call(params, LayoutRule::kPlain, 3);
 }
 
 std::optional<NodeCall> MakeReduceMeanCall(const NodeShapes& node) {

@@ -63,9 +63,11 @@ std::optional<Elementwise> ReadFusedActivation(const AttributeReader& attributes
   if (name == "Clip") return Elementwise{ElementwiseOp::kClip, param(0), param(1)};
   if (name == "HardSwish") return Elementwise{ElementwiseOp::kHardSwish};
   if (name == "Sigmoid") return Elementwise{ElementwiseOp::kSigmoid};
+  if (name == "Mish") return Elementwise{ElementwiseOp::kMish};
   if (name == "Tanh") return Elementwise{ElementwiseOp::kTanh};
   if (name == "SiLU") return Elementwise{ElementwiseOp::kSilu, 1.0f};
   if (name == "Gelu") return Elementwise{ElementwiseOp::kGelu};
+  if (name == "GeluTanh") return Elementwise{ElementwiseOp::kGeluTanh};
   return std::nullopt;
 }
 

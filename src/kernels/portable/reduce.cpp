@@ -40,6 +40,11 @@ Result<std::shared_ptr<const PreparedKernel>> PreparePortableLayerNorm(const Ker
   const bool biased = call.has_input(2);
   auto body = [=](const KernelArgs& args, SliceRange rows) {
     for (int64_t row = rows.begin; row < rows.end; ++row) {
+      if (params.rms) {
+        simd::RmsNormRow(InputF32(args, 0) + row * inner, InputF32(args, 1), params.epsilon,
+                         OutputF32(args, 0) + row * inner, inner);
+        continue;
+      }
       simd::LayerNormRow(InputF32(args, 0) + row * inner, InputF32(args, 1),
                          biased ? InputF32(args, 2) : nullptr, params.epsilon,
                          OutputF32(args, 0) + row * inner, inner);

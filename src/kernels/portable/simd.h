@@ -40,6 +40,9 @@ void SoftmaxRow(const float* x, float* y, size_t count, bool log);
 void LayerNormRow(const float* x, const float* scale, const float* bias, float epsilon, float* y,
                   size_t count);
 
+// y = x / sqrt(mean of squares + epsilon) * scale
+void RmsNormRow(const float* x, const float* scale, float epsilon, float* y, size_t count);
+
 // y[c][r] = x[r][c] for r < rows, c < columns; rows of x and y are x_pitch and y_pitch apart.
 void Transpose(const float* x, size_t x_pitch, float* y, size_t y_pitch, size_t rows,
                size_t columns);

@@ -96,6 +96,22 @@ void LayerNormRun(const float* x, const float* scale, const float* bias, float e
   }
 }
 
+void RmsNormRun(const float* x, const float* scale, float epsilon, float* y, size_t count) {
+  if (count == 0) return;
+  const D d;
+  const size_t lanes = hn::Lanes(d);
+  const float squares = SumOf(
+      x, count, [](V v) HWY_ATTR { return hn::Mul(v, v); }, [](float v) { return v * v; });
+  const float factor = 1.0f / std::sqrt(squares / static_cast<float>(count) + epsilon);
+  const V factors = hn::Set(d, factor);
+  size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const V normal = hn::Mul(hn::LoadU(d, x + i), factors);
+    hn::StoreU(hn::Mul(normal, hn::LoadU(d, scale + i)), d, y + i);
+  }
+  for (; i < count; ++i) y[i] = x[i] * factor * scale[i];
+}
+
 void LrnRun(const float* x, const float* sums, float alpha, float beta, float bias, float* y,
             size_t count) {
   const D d;
@@ -124,6 +140,7 @@ namespace kheya::simd {
 HWY_EXPORT(SumRun);
 HWY_EXPORT(SoftmaxRun);
 HWY_EXPORT(LayerNormRun);
+HWY_EXPORT(RmsNormRun);
 HWY_EXPORT(LrnRun);
 
 float Sum(const float* x, size_t count) { return HWY_DYNAMIC_DISPATCH(SumRun)(x, count); }
@@ -135,6 +152,10 @@ void SoftmaxRow(const float* x, float* y, size_t count, bool log) {
 void LayerNormRow(const float* x, const float* scale, const float* bias, float epsilon, float* y,
                   size_t count) {
   HWY_DYNAMIC_DISPATCH(LayerNormRun)(x, scale, bias, epsilon, y, count);
+}
+
+void RmsNormRow(const float* x, const float* scale, float epsilon, float* y, size_t count) {
+  HWY_DYNAMIC_DISPATCH(RmsNormRun)(x, scale, epsilon, y, count);
 }
 
 void LrnRow(const float* x, const float* sums, float alpha, float beta, float bias, float* y,

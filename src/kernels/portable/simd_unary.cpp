@@ -43,6 +43,19 @@ HWY_INLINE V Softplus(V x) {
   return KeepNan(x, hn::Add(hn::Max(x, hn::Zero(d)), tail));
 }
 
+// tanh(log(1 + e^x)) as a quotient of polynomials in e^-|x|.
+HWY_INLINE V Mish(V x) {
+  const D d;
+  const V one = hn::Set(d, 1.0f);
+  const V two = hn::Set(d, 2.0f);
+  const V e = ExpOfNonPositive(hn::Neg(hn::Abs(x)));
+  const V above = hn::MulAdd(two, e, one);
+  const V below = hn::Mul(e, hn::Add(e, two));
+  const V positive = hn::Div(above, hn::MulAdd(hn::Mul(two, e), e, above));
+  const V negative = hn::Div(below, hn::Add(below, two));
+  return hn::Mul(x, hn::IfThenElse(hn::Lt(x, hn::Zero(d)), negative, positive));
+}
+
 void UnaryRun(const Elementwise& function, const float* x, float* y, size_t count) {
   const D d;
   const float alpha = function.alpha, beta = function.beta;
@@ -81,6 +94,8 @@ void UnaryRun(const Elementwise& function, const float* x, float* y, size_t coun
       return map([](V v) HWY_ATTR { return hn::Mul(v, HardSigmoid(v, 1.0f / 6, 0.5f)); });
     case ElementwiseOp::kSoftplus:
       return map([](V v) HWY_ATTR { return Softplus(v); });
+    case ElementwiseOp::kMish:
+      return map([](V v) HWY_ATTR { return KeepNan(v, Mish(v)); });
     case ElementwiseOp::kErf:
       return map([](V v) HWY_ATTR { return KeepNan(v, Erf(v)); });
     case ElementwiseOp::kExp:
