@@ -53,6 +53,17 @@ void ModelOptions::AddTo(CLI::App& app) {
   app.add_option("--tactics", tactics, "Kernels to choose from")
       ->check(CLI::IsMember(TacticNames()))
       ->capture_default_str();
+  app.add_option("--precision", precision,
+                 "What layers compute in; bf16: bfloat16 with float32 sums, auto: bf16 where this "
+                 "processor has it")
+      ->envname("KHEYA_PRECISION")
+      ->check(CLI::IsMember(PrecisionNames()))
+      ->capture_default_str();
+  app.add_option("--tolerance", tolerance,
+                 "Relative L2 error over which a layer stays float32 (bf16)")
+      ->envname("KHEYA_TOLERANCE")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   app.add_option("--disable-pass", disabled_passes, "Leave out this optimization; may be repeated")
       ->allow_extra_args(false);
   app.add_flag("--no-tuning", no_tuning, "Time no kernels; choices of earlier runs are used")
@@ -84,6 +95,8 @@ Result<std::shared_ptr<CompiledModel>> ModelOptions::Compile(const LoadOptions& 
   CompileOptions options;
   options.device = device;
   options.tactics = tactics;
+  options.precision = precision;
+  options.tolerance = tolerance;
   options.disabled_passes = disabled_passes;
   KHEYA_ASSIGN_OR_RETURN(options.input_shapes, ParseShapes());
   const auto bar = std::make_shared<ProgressBar>("timing kernels", std::ceil(tuning_budget));

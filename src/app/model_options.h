@@ -20,6 +20,8 @@ struct ModelOptions {
   std::string device = "auto";
   int threads = 0;
   std::string tactics = "auto";
+  std::string precision = "fp32";
+  double tolerance = CompileOptions().tolerance;
   std::vector<std::string> disabled_passes;
   std::vector<std::string> shapes;  // "NAME=1x3x224x224"
   bool no_tuning = false;
@@ -27,8 +29,8 @@ struct ModelOptions {
   bool deterministic = false;
   std::string cache_dir;  // empty: XDG_CACHE_HOME/kheya, or ~/.cache/kheya
 
-  // The members as MODEL and flags; environment KHEYA_THREADS, KHEYA_DEVICE, KHEYA_NO_TUNING,
-  // KHEYA_TUNING_BUDGET, KHEYA_DETERMINISTIC, KHEYA_CACHE_DIR.
+  // The members as MODEL and flags; environment KHEYA_THREADS, KHEYA_DEVICE, KHEYA_PRECISION,
+  // KHEYA_TOLERANCE, KHEYA_NO_TUNING, KHEYA_TUNING_BUDGET, KHEYA_DETERMINISTIC, KHEYA_CACHE_DIR.
   void AddTo(CLI::App& app);
   Result<std::map<std::string, Shape>> ParseShapes() const;
   // Loads and compiles, printing warnings of the import.

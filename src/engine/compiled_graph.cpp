@@ -1,6 +1,7 @@
 #include "engine/compiled_graph.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/out_of_memory.h"
 #include "base/string_util.h"
@@ -9,6 +10,7 @@
 #include "ops/infer.h"
 #include "ops/verify_model.h"
 #include "passes/pipeline.h"
+#include "runtime/precision.h"
 #include "runtime/tactics_cache.h"
 
 namespace kheya {
@@ -39,6 +41,25 @@ Status ParseTactics(const std::string& name, CompilePlanOptions* options) {
   if (name == "portable") options->tactics = Tactics::kPortable;
   if (name == "reference") options->tactics = Tactics::kReference;
   if (options->tactics == Tactics::kAuto && name != "auto") options->forced = name;
+  return OkStatus();
+}
+
+Status ParsePrecision(const CompileOptions& options, CompilePlanOptions* plan_options) {
+  const std::vector<std::string> names = PrecisionNames();
+  if (std::ranges::find(names, options.precision) == names.end()) {
+    return InvalidArgumentError("found precision '{}', expected one of {}", options.precision,
+                                Join(names, ", "));
+  }
+  if (options.precision == "fp16") {
+    return UnimplementedError("precision fp16: no kernel computes in float16; use bf16 or auto");
+  }
+  if (!(options.tolerance > 0) || !std::isfinite(options.tolerance)) {
+    return InvalidArgumentError("found tolerance {}, expected a number above 0", options.tolerance);
+  }
+  plan_options->tolerance = options.tolerance;
+  const bool narrow =
+      options.precision == "bf16" || (options.precision == "auto" && CanComputeBf16());
+  if (narrow) plan_options->precision = DType::kBFloat16;
   return OkStatus();
 }
 
@@ -75,7 +96,8 @@ CompiledGraph::CompiledGraph(const CompileOptions& options) : options_(options) 
     const std::string machine = TuningMachine();
     known = ReadTactics(TacticsCachePath(options_.cache_dir, machine), machine);
   }
-  tuner_ = std::make_unique<Tuner>(TunerOptions{options_.tuning_seconds, options_.tuning_progress},
+  tuner_ = std::make_unique<Tuner>(TunerOptions{options_.tuning_seconds, options_.tuning_progress,
+                                                options_.tolerance},
                                    std::move(known));
 }
 
@@ -101,6 +123,7 @@ PassOptions CompiledGraph::Passes() const {
 Status CompiledGraph::Init(Model model) {
   KHEYA_RETURN_IF_ERROR(CheckDevice(options_.device));
   KHEYA_RETURN_IF_ERROR(ParseTactics(options_.tactics, &plan_options_));
+  KHEYA_RETURN_IF_ERROR(ParsePrecision(options_, &plan_options_));
   KHEYA_RETURN_IF_ERROR(CheckSupported(model.graph));
   if (!options_.input_shapes.empty()) {
     KHEYA_RETURN_IF_ERROR(SpecializeInputs(model.graph, options_.input_shapes));
@@ -269,6 +292,8 @@ std::optional<int64_t> CompiledGraph::Macs(const std::map<std::string, Shape>& i
   if (graph_ == nullptr) return macs_;
   return CountMacs(*graph_, input_shapes);
 }
+
+std::vector<std::string> PrecisionNames() { return {"fp32", "bf16", "fp16", "auto"}; }
 
 std::vector<std::string> TacticNames() {
   std::vector<std::string> names = {"auto", "portable", "reference"};

@@ -92,6 +92,12 @@ struct CompileOptions {
   // "portable": no library kernels; the name of a kernel ("portable:winograd2"): that one wherever
   // it can, else as "auto".
   std::string tactics = "auto";
+  // In what convolutions and matrix products compute: "fp32"; "bf16": bfloat16 with sums in float32
+  // where this processor has it, a note says where not; "auto": the same without a note; "fp16" is
+  // Unimplemented. A layer whose relative L2 error on sample inputs exceeds `tolerance` stays
+  // float32, with a note.
+  std::string precision = "fp32";
+  double tolerance = 0.01;
   std::vector<std::string> disabled_passes;
   bool simplify = true;
   bool lower = true;
@@ -114,6 +120,9 @@ struct CompileOptions {
 
 // What `tactics` may be: kernels alone in their family have no name here.
 std::vector<std::string> TacticNames();
+
+// What `precision` may be.
+std::vector<std::string> PrecisionNames();
 
 // Ready to run. Thread safety: all members; runs of many threads share weights and plans, each
 // with an arena of its own.
