@@ -4,6 +4,7 @@
 #define KHEYA_KERNELS_CALL_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "kernels/params/gemm.h"
 #include "kernels/params/norm.h"
 #include "kernels/params/pool.h"
+#include "kernels/reference/trees.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
 
@@ -150,13 +152,20 @@ struct GatherParams {
   int axis = 0;
 };
 
+// inputs: x [N, C] or [C]. Outputs: of a classifier labels [N] (or none) and scores, of others
+// scores [N, targets].
+struct TreesParams {
+  std::shared_ptr<const kernels::TreeModel> model;  // checked for C features
+  std::vector<int64_t> labels;                      // of the classes
+};
+
 // kernels::PoolParams: inputs: x. Maximum and average alone.
 // kernels::LrnParams: inputs: x. y = x / (bias + alpha/size sum of squares over channels) ^ beta.
 using KernelParams =
     std::variant<FusedConvParams, FusedMatMulParams, kernels::PoolParams, UnaryParams, BinaryParams,
                  AffineParams, SoftmaxParams, LayerNormParams, GlobalMeanParams, ReduceMeanParams,
                  TransposeParams, ReorderParams, ConcatParams, SplitParams, GatherParams,
-                 kernels::LrnParams>;
+                 kernels::LrnParams, TreesParams>;
 
 struct KernelCall {
   KernelParams params;

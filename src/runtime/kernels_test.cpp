@@ -3,69 +3,17 @@
 
 #include <cmath>
 #include <map>
-#include <random>
 #include <set>
 
 #include "kernels/sample.h"
 #include "ops/infer.h"
 #include "runtime/compile.h"
 #include "runtime/executor.h"
+#include "runtime/kernel_case.h"
 #include "runtime/node_call.h"
 
 namespace kheya {
 namespace {
-
-using Rng = std::mt19937;
-
-int64_t Draw(Rng& rng, int64_t low, int64_t high) {
-  return std::uniform_int_distribution<int64_t>(low, high)(rng);
-}
-
-// Some inputs hold a NaN or an infinity: what it makes of sums must come out behind any activation.
-Tensor SpoilSometimes(Rng& rng, Tensor tensor) {
-  std::span<float> values = tensor.mutable_data<float>();
-  if (values.empty()) return tensor;
-  float& middle = values[values.size() / 2];
-  if (const int64_t draw = Draw(rng, 0, 6); draw < 2) middle = draw == 0 ? NAN : INFINITY;
-  return tensor;
-}
-
-Tensor RandomTensor(Rng& rng, const Shape& shape, float low = -2, float high = 2) {
-  Tensor tensor = Tensor::Allocate(DType::kFloat32, shape).value();
-  std::uniform_real_distribution<float> draw(low, high);
-  for (float& value : tensor.mutable_data<float>()) value = draw(rng);
-  return tensor;
-}
-
-// A graph of one operator (or few) with values for its inputs.
-struct Case {
-  Graph graph{"case"};
-  std::vector<Value> inputs;
-
-  ValueId Input(Tensor tensor) {
-    const ValueId id =
-        graph.AddInput(fmt::format("x{}", inputs.size()),
-                       ValueType::OfTensor(tensor.dtype(), ToSymbolic(tensor.shape())));
-    inputs.push_back(std::move(tensor));
-    return id;
-  }
-  ValueId Constant(Tensor tensor) { return graph.AddConstant("c", std::move(tensor)); }
-  ValueId Node(const std::string& op, std::vector<ValueId> node_inputs,
-               std::vector<Attribute> attributes = {}, const std::string& domain = "") {
-    const NodeId id = graph
-                          .AddNode({.op = op,
-                                    .domain = domain,
-                                    .name = "node",
-                                    .inputs = std::move(node_inputs),
-                                    .outputs = {"y"},
-                                    .attributes = std::move(attributes)})
-                          .value();
-    return graph.node(id).outputs[0];
-  }
-  void Output(ValueId id) { graph.AddOutput(graph.value(id).name, id); }
-};
-
-using Ints = std::vector<int64_t>;
 
 std::vector<Attribute> RandomActivation(Rng& rng) {
   switch (Draw(rng, 0, 6)) {
@@ -232,6 +180,11 @@ void MakeMovement(Rng& rng, Case& c) {
 // The relative error that float32 sums of a few hundred products may have.
 void ExpectClose(const Tensor& found, const Tensor& expected, const std::string& what) {
   ASSERT_EQ(found.shape(), expected.shape()) << what;
+  ASSERT_EQ(found.dtype(), expected.dtype()) << what;
+  if (expected.dtype() == DType::kInt64) {
+    ASSERT_THAT(found.data<int64_t>(), testing::ElementsAreArray(expected.data<int64_t>())) << what;
+    return;
+  }
   std::span<const float> a = found.data<float>(), b = expected.data<float>();
   double largest = 1e-3;
   for (float value : b) {
@@ -341,6 +294,7 @@ TEST(KernelsTest, EveryRowAgreesWithTheReference) {
   comparison.Run(MakeElementwise, "elementwise", 20);
   comparison.Run(MakeRows, "rows", 20);
   comparison.Run(MakeMovement, "movement", 30);
+  comparison.Run(MakeTrees, "trees", 60);
   for (const KernelRow& row : AllKernels()) {
     EXPECT_THAT(comparison.used(), testing::Contains(TacticName(row)));
   }

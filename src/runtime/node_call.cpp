@@ -13,6 +13,7 @@ struct Row {
   const char* op;
   const char* family;  // as in kernels.inc
   Builder build;
+  const char* domain = "";  // standard operators and those that lowering makes
 };
 
 // Elementwise functions of one input have a table of their own.
@@ -42,32 +43,35 @@ constexpr Row kRows[] = {
     {"Concat", "Concat", MakeConcatCall},
     {"Split", "Split", MakeSplitCall},
     {"Gather", "Gather", MakeGatherCall},
+    {"TreeEnsemble", "Trees", MakeTreesCall, "ai.onnx.ml"},
+    {"TreeEnsembleClassifier", "Trees", MakeTreesCall, "ai.onnx.ml"},
+    {"TreeEnsembleRegressor", "Trees", MakeTreesCall, "ai.onnx.ml"},
 };
 
-const Row* FindRow(std::string_view op) {
+bool IsStandard(std::string_view domain) { return domain.empty() || domain == kInternalDomain; }
+
+const Row* FindRow(std::string_view domain, std::string_view op) {
   for (const Row& row : kRows) {
-    if (op == row.op) return &row;
+    const std::string_view own = row.domain;
+    if (op == row.op && (own.empty() ? IsStandard(domain) : own == domain)) return &row;
   }
   return nullptr;
 }
 
-bool HasKernels(std::string_view domain) { return domain.empty() || domain == kInternalDomain; }
-
 }  // namespace
 
 std::optional<NodeCall> MakeNodeCall(const Graph& graph, const Node& node) {
-  if (!HasKernels(node.domain)) return std::nullopt;
+  const Row* row = FindRow(node.domain, node.op);
+  if (row == nullptr && !IsStandard(node.domain)) return std::nullopt;
   const NodeShapes shapes(graph, node);
   if (!shapes.known()) return std::nullopt;
-  const Row* row = FindRow(node.op);
   return row != nullptr ? row->build(shapes) : MakeUnaryCall(shapes);
 }
 
 std::string_view KernelFamilyOf(std::string_view domain, std::string_view op) {
-  if (!HasKernels(domain)) return "";
-  const Row* row = FindRow(op);
+  const Row* row = FindRow(domain, op);
   if (row != nullptr) return row->family;
-  return IsUnaryCall(op) ? "Unary" : "";
+  return IsStandard(domain) && IsUnaryCall(op) ? "Unary" : "";
 }
 
 }  // namespace kheya

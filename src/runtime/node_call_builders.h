@@ -60,6 +60,7 @@ std::optional<NodeCall> MakeTransposeCall(const NodeShapes& node);
 std::optional<NodeCall> MakeConcatCall(const NodeShapes& node);
 std::optional<NodeCall> MakeSplitCall(const NodeShapes& node);
 std::optional<NodeCall> MakeGatherCall(const NodeShapes& node);
+std::optional<NodeCall> MakeTreesCall(const NodeShapes& node);
 
 }  // namespace kheya
 

@@ -117,4 +117,31 @@ void EvaluateTrees(const TreeEnsemble& ensemble, std::span<const double> row,
   for (double& target : targets) target /= static_cast<double>(ensemble.roots.size());
 }
 
+TreeScoring ClassifierScoring(const TreeEnsemble& ensemble, size_t classes) {
+  const auto& weights = ensemble.weights;
+  TreeScoring scoring;
+  scoring.classifies = true;
+  scoring.one_scored =
+      classes == 2 && !weights.empty() && std::ranges::all_of(weights, [&](const TreeWeight& each) {
+        return each.target == weights[0].target;
+      });
+  if (scoring.one_scored) scoring.scored = weights[0].target;
+  scoring.shares =
+      std::ranges::all_of(weights, [](const TreeWeight& each) { return each.weight >= 0; });
+  return scoring;
+}
+
+size_t Score(const TreeScoring& scoring, std::span<double> targets) {
+  if (scoring.one_scored) {
+    double score = targets[static_cast<size_t>(scoring.scored)];
+    if (!scoring.base.empty()) score += scoring.base.back();
+    std::ranges::copy(BothScores(scoring.transform, scoring.shares, score), targets.begin());
+    return score > (scoring.shares ? 0.5 : 0.0) ? 1 : 0;
+  }
+  for (size_t i = 0; i < scoring.base.size(); ++i) targets[i] += scoring.base[i];
+  const size_t label = scoring.classifies ? IndexOfLargest(targets) : 0;
+  Transform(scoring.transform, targets);
+  return label;
+}
+
 }  // namespace kheya::kernels

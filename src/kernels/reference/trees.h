@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "kernels/reference/scores.h"
 
 namespace kheya::kernels {
 
@@ -56,6 +57,28 @@ Status CheckTrees(const TreeEnsemble& ensemble, int64_t num_features);
 // elements) tells which targets any leaf added to. Sums are kept in double.
 void EvaluateTrees(const TreeEnsemble& ensemble, std::span<const double> row,
                    std::span<double> targets, std::vector<bool>& reached);
+
+// What becomes of the targets of a row.
+struct TreeScoring {
+  std::vector<double> base = {};  // added before anything else; empty: zeros
+  PostTransform transform = PostTransform::kNone;
+  bool classifies = false;
+  // Two classes of which the trees score one: what is over the middle is the second.
+  bool one_scored = false;
+  int64_t scored = 0;   // the target that has the score
+  bool shares = false;  // no weight is negative: the score is a share, with 0.5 in the middle
+};
+
+// The scoring of a classifier with `classes` targets.
+TreeScoring ClassifierScoring(const TreeEnsemble& ensemble, size_t classes);
+
+// Makes the targets of one row what is given out; returns the class where there are classes.
+size_t Score(const TreeScoring& scoring, std::span<double> targets);
+
+struct TreeModel {
+  TreeEnsemble ensemble;
+  TreeScoring scoring;
+};
 
 }  // namespace kheya::kernels
 

@@ -1,35 +1,11 @@
 #include "ops/ml/ml_util.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "kernels/reference/quantize.h"
 
 namespace kheya::ml {
 namespace {
-
-// Winitzki's approximation of the inverse error function, which the standard's users compute.
-double InverseErf(double x) {
-  const double sign = x < 0 ? -1 : 1;
-  const double log = std::log((1 - x) * (1 + x));
-  constexpr double kPi = 3.14159f;
-  const double v = 2 / (kPi * 0.147) + 0.5 * log;
-  return sign * std::sqrt(-v + std::sqrt(v * v - 1 / 0.147 * log));
-}
-
-double Probit(double score) { return 1.41421356f * InverseErf(2 * score - 1); }
-
-void Softmax(std::span<double> scores, bool skip_zeros) {
-  double largest = -std::numeric_limits<double>::infinity();
-  for (double score : scores) largest = std::max(largest, score);
-  double sum = 0;
-  for (double& score : scores) {
-    const bool skipped = skip_zeros && std::abs(score) <= 1e-7;
-    score = skipped ? 0 : std::exp(score - largest);
-    sum += score;
-  }
-  for (double& score : scores) score /= sum;
-}
 
 constexpr const char* kTransforms[] = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"};
 
@@ -66,23 +42,6 @@ Result<PostTransform> PostTransformOf(const AttributeReader& attributes) {
 Result<PostTransform> PostTransformOf(int64_t number) {
   if (number >= 0 && number < 5) return static_cast<PostTransform>(number);
   return InvalidArgumentError("found post_transform {}, expected 0 to 4", number);
-}
-
-double Logistic(double score) { return 1 / (1 + std::exp(-score)); }
-
-void Transform(PostTransform transform, std::span<double> scores) {
-  switch (transform) {
-    case PostTransform::kNone:
-      return;
-    case PostTransform::kSoftmax:
-    case PostTransform::kSoftmaxZero:
-      return Softmax(scores, transform == PostTransform::kSoftmaxZero);
-    case PostTransform::kLogistic:
-      for (double& score : scores) score = Logistic(score);
-      return;
-    case PostTransform::kProbit:
-      for (double& score : scores) score = Probit(score);
-  }
 }
 
 Result<ClassLabels> LabelsOf(const AttributeReader& attributes, const char* ints) {
@@ -129,17 +88,6 @@ Status GiveFloats(EvalContext& context, int output, int64_t rows, int64_t column
   std::ranges::transform(numbers, out.as<float>().begin(),
                          [](double number) { return static_cast<float>(number); });
   return OkStatus();
-}
-
-std::vector<double> BothScores(PostTransform transform, bool shares, double score) {
-  if (transform == PostTransform::kProbit) return {score, Probit(score)};
-  if (shares) return {1 - score, score};
-  if (transform == PostTransform::kLogistic) return {Logistic(-score), Logistic(score)};
-  return {-score, score};
-}
-
-size_t IndexOfLargest(std::span<const double> scores) {
-  return static_cast<size_t>(std::ranges::max_element(scores) - scores.begin());
 }
 
 }  // namespace kheya::ml

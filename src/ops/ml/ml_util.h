@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "kernels/reference/scores.h"
 #include "ops/contexts.h"
 #include "ops/op.h"
 
@@ -49,15 +50,15 @@ Result<Rows> RowsInput(const EvalContext& context, int index);
 // The number of rows of input 0 where it is known.
 Dim InferRowCount(const InferContext& context);
 
-// How scores are given out (names as in the standard).
-enum class PostTransform : uint8_t { kNone, kSoftmax, kLogistic, kSoftmaxZero, kProbit };
+using kernels::BothScores;
+using kernels::IndexOfLargest;
+using kernels::Logistic;
+using kernels::PostTransform;
+using kernels::Transform;
+
 Result<PostTransform> PostTransformOf(const AttributeReader& attributes);
 // The same by number, as TreeEnsemble has it.
 Result<PostTransform> PostTransformOf(int64_t number);
-// Each score by itself, or all of them together for the softmaxes; SOFTMAX_ZERO leaves scores of 0
-// out.
-void Transform(PostTransform transform, std::span<double> scores);
-double Logistic(double score);
 
 // The labels of classes: integers or strings.
 struct ClassLabels {
@@ -89,12 +90,6 @@ class ClassifierOutput {
 // An output [rows, columns] of float32 from doubles.
 Status GiveFloats(EvalContext& context, int output, int64_t rows, int64_t columns,
                   std::span<const double> numbers);
-
-// Scores of two classes from the one that a binary classifier has: (1 - s, s) for shares, (-s, s)
-// otherwise, or its logistic function.
-std::vector<double> BothScores(PostTransform transform, bool shares, double score);
-
-size_t IndexOfLargest(std::span<const double> scores);
 
 }  // namespace kheya::ml
 

@@ -269,7 +269,8 @@ Status EvaluatePairwise(EvalContext& context, const ml::ClassLabels& labels, con
     if (scores.size() == 1) {
       // One pair. Converters expect its score, which is that of the first class, in the second
       // column.
-      scores = ml::BothScores(transform, false, scores[0]);
+      const std::array<double, 2> both = ml::BothScores(transform, false, scores[0]);
+      scores.assign(both.begin(), both.end());
     } else {
       ml::Transform(transform, scores);
     }

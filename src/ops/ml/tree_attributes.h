@@ -19,6 +19,13 @@ Result<kernels::TreeEnsemble> ReadTrees(const AttributeReader& attributes,
 // Of TreeEnsemble, whose nodes and leaves are named by their places.
 Result<kernels::TreeEnsemble> ReadIndexedTrees(const AttributeReader& attributes);
 
+// How many targets a regressor or TreeEnsemble has.
+Result<int64_t> NumTargets(const AttributeReader& attributes);
+
+// All that a node of TreeEnsemble, TreeEnsembleClassifier or TreeEnsembleRegressor says, checked
+// for rows of `width` features.
+Result<kernels::TreeModel> ReadTreeModel(const Node& node, int64_t width);
+
 // A list attribute of floats, or NAME_as_tensor, as doubles; empty when neither is there.
 Result<std::vector<double>> NumbersAttribute(const AttributeReader& attributes,
                                              const std::string& name);
