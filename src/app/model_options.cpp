@@ -23,6 +23,16 @@ std::string DefaultCacheDir() {
 
 }  // namespace
 
+// What did not become as it was asked for.
+static void PrintPrecisionNotes(const std::vector<std::string>& notes) {
+  constexpr int kMost = 5;
+  int count = 0;
+  for (const std::string& note : notes) {
+    if (note.starts_with("precision: ") && ++count <= kMost) PrintWarning(note);
+  }
+  if (count > kMost) PrintWarning(fmt::format("precision: and {} more layers", count - kMost));
+}
+
 Result<std::pair<std::string, Shape>> ParseShapeFlag(const std::string& text) {
   const size_t equals = text.rfind('=');
   if (equals == std::string::npos || equals == 0) {
@@ -109,7 +119,12 @@ Result<std::shared_ptr<CompiledModel>> ModelOptions::Compile(const LoadOptions& 
   }
   KHEYA_ASSIGN_OR_RETURN(Model loaded, LoadModel(model, load));
   for (const std::string& warning : loaded.warnings) PrintWarning(warning);
-  return CompileModel(std::move(loaded), options);
+  std::vector<std::string> notes;
+  if (precision == "bf16") options.notes = &notes;
+  KHEYA_ASSIGN_OR_RETURN(std::shared_ptr<CompiledModel> compiled,
+                         CompileModel(std::move(loaded), options));
+  PrintPrecisionNotes(notes);
+  return compiled;
 }
 
 }  // namespace kheya

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <random>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -67,6 +68,9 @@ struct Case {
 using Ints = std::vector<int64_t>;
 
 // In files of their own:
+// Compares the rows that take bfloat16, in all mixtures of types, with the reference, and adds
+// their names to `used`. kernels_bf16_test.cpp
+void CompareInBf16(const Case& c, const std::string& what, std::set<std::string>* used);
 void MakeTrees(Rng& rng, Case& c);  // kernels_trees_test.cpp
 
 }  // namespace kheya

@@ -95,7 +95,11 @@ class TypeChooser {
     if (!node_call) return OkStatus();
     KernelCall call = Narrowed(*node_call, graph_);
     if (node_call->rule == LayoutRule::kChannelsLast) SetChannelsLast(*node_call, &call);
-    const std::vector<const KernelRow*> rows = RowsFor(call, options_);
+    std::vector<const KernelRow*> rows = RowsFor(call, options_);
+    if (rows.empty() && node_call->rule == LayoutRule::kFollow) {
+      SetChannelsLast(*node_call, &call);
+      rows = RowsFor(call, options_);
+    }
     if (rows.empty()) return OkStatus();
     const bool product = IsProduct(call);
     if (product) {
@@ -165,7 +169,7 @@ class TypeChooser {
     const std::optional<double> error = ErrorOf(call, rows, constants, node);
     const bool within = error && *error <= options_.tolerance;
     if (error && !within) {
-      Note(node, fmt::format("its error in bfloat16 is {:.2g}, expected at most {}", *error,
+      Note(node, fmt::format("its error in bfloat16 is {:.2g}, expected at most {}; it stays float32", *error,
                              options_.tolerance));
     }
     if (key) options_.tuner->Remember(*key, within ? kNarrowChoice : kWideChoice);
@@ -202,7 +206,8 @@ class TypeChooser {
 
   void Note(const Node& node, const std::string& reason) const {
     if (options_.notes == nullptr) return;
-    options_.notes->push_back(fmt::format("node '{}' ({}): {}", node.name, node.op, reason));
+    options_.notes->push_back(
+        fmt::format("precision: node '{}' ({}): {}", node.name, node.op, reason));
   }
 
   const Graph& graph_;

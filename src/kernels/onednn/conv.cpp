@@ -21,6 +21,7 @@ constexpr int kBias = 2;
 constexpr int kResidual = 3;
 
 constexpr int64_t kManyImages = 8;
+constexpr int64_t kMostBands = 8;  // of an image
 
 memory::dims DimsOf(const Shape& shape) { return {shape.begin(), shape.end()}; }
 
@@ -89,7 +90,10 @@ class OneDnnConv : public PreparedKernel {
       if (context.constant(kBias) == nullptr) return UnimplementedError("bias is not constant");
       bias_ = *context.constant(kBias);
     }
-    KHEYA_RETURN_IF_ERROR(onednn::Guard([&] { Cut(); }));
+    // Some forms refuse bands that are lower than their padding.
+    Status status = onednn::Guard([&] { Cut(kMostBands); });
+    if (status.code() == StatusCode::kUnimplemented) status = onednn::Guard([&] { Cut(1); });
+    KHEYA_RETURN_IF_ERROR(std::move(status));
     KHEYA_ASSIGN_OR_RETURN(weights_,
                            onednn::Pack(context.cache, *weights, plain_weights_, weights_desc_));
     for (const auto& [key, band] : bands_) {
@@ -194,25 +198,27 @@ class OneDnnConv : public PreparedKernel {
   }
 
   // How many groups of images, and bands of each.
-  std::pair<int64_t, int64_t> NumSlices() const {
+  std::pair<int64_t, int64_t> NumSlices(int64_t most_bands) const {
     const Shape& out = call_.outputs[0].shape;
     const Shape& w = call_.inputs[kWeights].shape;
     const double flops = 2.0 * static_cast<double>(out.Product(1, out.rank())) *
                          static_cast<double>(w.Product(1, w.rank()));
     const auto bytes = static_cast<double>(BytesFor(call_.inputs[kSrc].dtype, w.num_elements()));
     const double least = LeastFlopsFor(bytes);
-    if (out[0] < kManyImages) return {out[0], SlicesFor(flops, least, out[2], 8)};
+    if (out[0] < kManyImages) return {out[0], SlicesFor(flops, least, out[2], most_bands)};
     return {SlicesFor(flops * static_cast<double>(out[0]), least, out[0], 64), 1};
   }
 
-  void Cut() {
+  void Cut(int64_t most_bands) {
+    bands_.clear();
+    slices_.clear();
     const Shape& out = call_.outputs[0].shape;
     plain_weights_ = PlainWeights();
     weights_desc_ = memory::desc(WeightDims(), src_type(), memory::format_tag::any);
     if (bias_.defined()) {
       bias_desc_ = memory::desc({out[1]}, memory::data_type::f32, memory::format_tag::a);
     }
-    const auto [groups, bands] = NumSlices();
+    const auto [groups, bands] = NumSlices(most_bands);
     for (int64_t group = 0; group < groups; ++group) {
       for (int64_t band = 0; band < bands; ++band) {
         AddSlice(RangeOf(group, groups, out[0]), RangeOf(band, bands, out[2]));
@@ -269,8 +275,13 @@ bool OneDnnConvSupports(const KernelCall& call) {
 }
 
 bool OneDnnConvBf16Supports(const KernelCall& call) {
-  return std::holds_alternative<FusedConvParams>(call.params) && onednn::ComputesBf16(call) &&
-         FormFits(call);
+  const auto* params = std::get_if<FusedConvParams>(&call.params);
+  if (params == nullptr || !onednn::ComputesBf16(call)) return false;
+  // A group's channels are filled up with those of the next, by weights of 0: infinities would
+  // become NaNs of another group.
+  constexpr int64_t kBlock = 16;
+  const int64_t channels = call.inputs[kWeights].shape[1];
+  return FormFits(call) && (params->conv.groups == 1 || channels == 1 || channels % kBlock == 0);
 }
 
 Result<std::shared_ptr<const PreparedKernel>> PrepareOneDnnConv(const KernelCall& call,
