@@ -82,8 +82,7 @@ Status EvaluateAll(const EvaluateOptions& options, CompiledModel& model, Compile
   context.threads = options.model.threads;
   std::vector<Value> outputs(model.outputs().size());
   while (accuracy->count() < total) {
-    KHEYA_ASSIGN_OR_RETURN(Batch samples,
-                           data.Next(std::min(batch, total - accuracy->count())));
+    KHEYA_ASSIGN_OR_RETURN(Batch samples, data.Next(std::min(batch, total - accuracy->count())));
     if (samples.labels.empty()) break;
     const auto count = static_cast<int64_t>(samples.labels.size());
     KHEYA_ASSIGN_OR_RETURN(Tensor rows, WithRows(samples.input, fixed.value_or(count)));
@@ -156,7 +155,8 @@ CommandBody DefineEvaluate(CLI::App& app) {
   app.add_option("--split", options->split, "Of IDX files: test or train")
       ->check(CLI::IsMember({"test", "train"}))
       ->capture_default_str();
-  app.add_option("--metric", options->metric, "accuracy, top5, or agreement: with the best classes in float32")
+  app.add_option("--metric", options->metric,
+                 "accuracy, top5, or agreement: with the best classes in float32")
       ->check(CLI::IsMember({"accuracy", "top5", "agreement"}))
       ->capture_default_str();
   app.add_option("--batch", options->batch, "Samples in a run")

@@ -72,7 +72,7 @@ void ModelOptions::AddTo(CLI::App& app) {
   app.add_option("--tolerance", tolerance,
                  "Relative L2 error over which a layer stays float32 (bf16)")
       ->envname("KHEYA_TOLERANCE")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1e-9, 1.0))
       ->capture_default_str();
   app.add_option("--disable-pass", disabled_passes, "Leave out this optimization; may be repeated")
       ->allow_extra_args(false);

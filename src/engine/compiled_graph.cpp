@@ -96,9 +96,9 @@ CompiledGraph::CompiledGraph(const CompileOptions& options) : options_(options) 
     const std::string machine = TuningMachine();
     known = ReadTactics(TacticsCachePath(options_.cache_dir, machine), machine);
   }
-  tuner_ = std::make_unique<Tuner>(TunerOptions{options_.tuning_seconds, options_.tuning_progress,
-                                                options_.tolerance},
-                                   std::move(known));
+  tuner_ = std::make_unique<Tuner>(
+      TunerOptions{options_.tuning_seconds, options_.tuning_progress, options_.tolerance},
+      std::move(known));
 }
 
 Result<std::shared_ptr<CompiledModel>> CompiledGraph::Create(Model model,

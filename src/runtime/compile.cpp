@@ -120,10 +120,9 @@ class PlanBuilder {
       KHEYA_RETURN_IF_ERROR(AddConstant(id, form.narrow));
       if (form.layout == Layout::kPlain) return places_[id.index][form];
     }
-    const Layout other =
-        form.layout == Layout::kPlain ? Layout::kChannelsLast : Layout::kPlain;
-    for (const Form source : {Form{other, form.narrow}, Form{form.layout, !form.narrow},
-                              Form{other, !form.narrow}}) {
+    const Layout other = form.layout == Layout::kPlain ? Layout::kChannelsLast : Layout::kPlain;
+    for (const Form source :
+         {Form{other, form.narrow}, Form{form.layout, !form.narrow}, Form{other, !form.narrow}}) {
       if (!Has(id, source)) continue;
       const RegisterId reg = places_[id.index][source];
       TensorDesc desc = plan_->registers[reg].desc;
@@ -378,8 +377,7 @@ class PlanBuilder {
     for (size_t i = 0; i < node_call.outputs.size(); ++i) {
       const ValueId id = node_call.outputs[i];
       const Form form = FormOf(call.outputs[i], node_call.call.outputs[i]);
-      step.outputs.push_back(id.valid() ? AddValueRegister(id, Place::kArena, form)
-                                        : kNoRegister);
+      step.outputs.push_back(id.valid() ? AddValueRegister(id, Place::kArena, form) : kNoRegister);
     }
     plan_->steps.push_back(std::move(step));
     return OkStatus();
@@ -446,9 +444,8 @@ std::vector<const KernelRow*> RowsFor(const KernelCall& call, const CompilePlanO
   if (options.tactics == Tactics::kPortable) {
     std::erase_if(rows, [](const KernelRow* row) { return row->isa != Isa::kPortable; });
   }
-  std::stable_partition(rows.begin(), rows.end(), [&](const KernelRow* row) {
-    return TacticName(*row) == options.forced;
-  });
+  std::stable_partition(rows.begin(), rows.end(),
+                        [&](const KernelRow* row) { return TacticName(*row) == options.forced; });
   return rows;
 }
 

@@ -62,8 +62,8 @@ void ExpectNear(const Tensor& found, const Tensor& expected, const KernelCall& c
   for (int64_t i = 0; i < expected.num_elements(); ++i) {
     const float b = expected.data<float>()[i];
     const int64_t place = MemoryIndex(desc, i);
-    const float a = desc.dtype == DType::kBFloat16 ? float{found.At<BFloat16>(place)}
-                                                   : found.At<float>(place);
+    const float a =
+        desc.dtype == DType::kBFloat16 ? float{found.At<BFloat16>(place)} : found.At<float>(place);
     ASSERT_EQ(std::isnan(a), std::isnan(b)) << what << " at " << i;
     if (std::isnan(b) || a == b) continue;
     const double allowed = IsProduct(call) ? 0.02 * largest : std::abs(b) / 256 + 2e-5 * largest;

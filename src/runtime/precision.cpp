@@ -169,8 +169,9 @@ class TypeChooser {
     const std::optional<double> error = ErrorOf(call, rows, constants, node);
     const bool within = error && *error <= options_.tolerance;
     if (error && !within) {
-      Note(node, fmt::format("its error in bfloat16 is {:.2g}, expected at most {}; it stays float32", *error,
-                             options_.tolerance));
+      Note(node,
+           fmt::format("its error in bfloat16 is {:.2g}, expected at most {}; it stays float32",
+                       *error, options_.tolerance));
     }
     if (key) options_.tuner->Remember(*key, within ? kNarrowChoice : kWideChoice);
     return within;

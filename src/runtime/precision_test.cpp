@@ -92,8 +92,7 @@ TEST(PrecisionTest, KeepsBfloat16FromTheFirstLayerToTheLast) {
 TEST(PrecisionTest, LayersOverTheToleranceStayFloat32) {
   if (!CanComputeBf16()) GTEST_SKIP() << "this processor does not compute in bfloat16";
   const Case c = SmallNet();
-  const Compiled strict =
-      CompileAndRun(c, {.precision = DType::kBFloat16, .tolerance = 1e-5});
+  const Compiled strict = CompileAndRun(c, {.precision = DType::kBFloat16, .tolerance = 1e-5});
   EXPECT_THAT(DescribePlan(*strict.plan), testing::Not(HasSubstr("bfloat16")));
   EXPECT_THAT(strict.notes, testing::Contains(HasSubstr("its error in bfloat16 is")));
   EXPECT_LT(RelativeError(strict.outputs[0].tensor(),

@@ -88,9 +88,8 @@ std::optional<double> Trial::Error() const {
     const std::optional<double> expected = SampleOutput(call_, inputs_.exact(), index);
     if (!expected) return std::nullopt;
     const int64_t place = MemoryIndex(desc, index);
-    const double found = desc.dtype == DType::kFloat32
-                             ? double{outputs_[0].At<float>(place)}
-                             : double{outputs_[0].At<BFloat16>(place)};
+    const double found = desc.dtype == DType::kFloat32 ? double{outputs_[0].At<float>(place)}
+                                                       : double{outputs_[0].At<BFloat16>(place)};
     error += (found - *expected) * (found - *expected);
     size += *expected * *expected;
   }

@@ -229,10 +229,8 @@ class OneDnnConv : public PreparedKernel {
   void AddSlice(SliceRange images, SliceRange rows) {
     const Shape& in = call_.inputs[kSrc].shape;
     const Shape& out = call_.outputs[0].shape;
-    const size_t in_row =
-        BytesFor(call_.inputs[kSrc].dtype, in.Product(3, in.rank()) * in[1]);
-    const size_t out_row =
-        BytesFor(call_.outputs[0].dtype, out.Product(3, out.rank()) * out[1]);
+    const size_t in_row = BytesFor(call_.inputs[kSrc].dtype, in.Product(3, in.rank()) * in[1]);
+    const size_t out_row = BytesFor(call_.outputs[0].dtype, out.Product(3, out.rank()) * out[1]);
     const Band band = BandOf(images, rows);
     if (!bands_.contains(band)) bands_.emplace(band, MakeBand(band));
     const int axis = first_axis();

@@ -170,9 +170,9 @@ class OneDnnMatMul : public PreparedKernel {
   // As it lies in memory.
   memory::desc BDesc(const Part& part) const {
     const int64_t k = sizes_.k;
-    return Describe(onednn::TypeOf(call_.inputs[kB].dtype), {part.batch, k, part.n}, params().gemm.trans_b
-                                                 ? memory::dims{k * sizes_.n, 1, k}
-                                                 : memory::dims{k * sizes_.n, sizes_.n, 1});
+    return Describe(onednn::TypeOf(call_.inputs[kB].dtype), {part.batch, k, part.n},
+                    params().gemm.trans_b ? memory::dims{k * sizes_.n, 1, k}
+                                          : memory::dims{k * sizes_.n, sizes_.n, 1});
   }
 
   // What b is packed to: the same for all parts of as many columns.
@@ -186,9 +186,9 @@ class OneDnnMatMul : public PreparedKernel {
   // Throws what oneDNN throws.
   PartPrimitive MakePart(const Part& part) {
     const int64_t m = part.m, n = part.n, k = sizes_.k;
-    const memory::desc a =
-        Describe(a_type(), {part.batch, m, k}, params().gemm.trans_a ? memory::dims{sizes_.m * k, 1, sizes_.m}
-                                                           : memory::dims{m * k, k, 1});
+    const memory::desc a = Describe(a_type(), {part.batch, m, k},
+                                    params().gemm.trans_a ? memory::dims{sizes_.m * k, 1, sizes_.m}
+                                                          : memory::dims{m * k, k, 1});
     const memory::desc y =
         Describe(onednn::TypeOf(call_.outputs[0].dtype), {part.batch, m, n}, {m * n, n, 1});
     const memory::desc b = b_packed_ ? PackedDesc(part) : BDesc(part);
@@ -254,8 +254,7 @@ class OneDnnMatMul : public PreparedKernel {
 
   // One row: what is read is the right operand, so its bytes are what counts.
   void CutColumns() {
-    const auto bytes =
-        static_cast<double>(BytesFor(call_.inputs[kA].dtype, sizes_.n * sizes_.k));
+    const auto bytes = static_cast<double>(BytesFor(call_.inputs[kA].dtype, sizes_.n * sizes_.k));
     const int64_t blocks = (sizes_.n + 63) / 64;
     const int64_t count = b_packed_ ? SlicesFor(bytes, 4 * kLeastBytes, blocks, 8) : 1;
     for (int64_t i = 0; i < count; ++i) {

@@ -150,8 +150,7 @@ Result<std::shared_ptr<const PreparedKernel>> PrepareBf16Pool(const KernelCall& 
 bool Bf16GlobalMeanSupports(const KernelCall& call) {
   return std::holds_alternative<GlobalMeanParams>(call.params) && MixesBf16(call) &&
          call.inputs[0].dtype == DType::kBFloat16 && call.inputs[0].shape.rank() >= 3 &&
-         call.inputs[0].shape.num_elements() > 0 &&
-         call.inputs[0].layout == Layout::kChannelsLast;
+         call.inputs[0].shape.num_elements() > 0 && call.inputs[0].layout == Layout::kChannelsLast;
 }
 
 Result<std::shared_ptr<const PreparedKernel>> PrepareBf16GlobalMean(const KernelCall& call,

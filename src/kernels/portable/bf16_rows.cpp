@@ -206,13 +206,13 @@ PreparedResult PrepareMixedLayerNorm(const KernelCall& call, const PrepareContex
   const LayerNormParams params = std::get<LayerNormParams>(call.params);
   const Shape& shape = call.inputs[0].shape;
   const int64_t inner = shape.Product(params.axis, shape.rank());
-  return MakeMixedRows(
-      call, inner, inner,
-      [epsilon = params.epsilon, biased = call.has_input(2), inner](const KernelArgs& args,
-                                                                    const float* x, float* y) {
-        simd::LayerNormRow(x, InputF32(args, 1), biased ? InputF32(args, 2) : nullptr, epsilon, y,
-                           inner);
-      });
+  return MakeMixedRows(call, inner, inner,
+                       [epsilon = params.epsilon, biased = call.has_input(2), inner](
+                           const KernelArgs& args, const float* x, float* y) {
+                         simd::LayerNormRow(x, InputF32(args, 1),
+                                            biased ? InputF32(args, 2) : nullptr, epsilon, y,
+                                            inner);
+                       });
 }
 
 bool MixedReduceMeanSupports(const KernelCall& call) {

@@ -200,8 +200,9 @@ PreparedResult PreparePortableTranspose(const KernelCall& call, const PrepareCon
 
 bool PortableReorderSupports(const KernelCall& call) {
   const int64_t bytes = ElementBytes(call.inputs[0].dtype);
-  return std::holds_alternative<ReorderParams>(call.params) && KeepsType(call) && bytes > 0 && bytes <= 8 &&
-         call.inputs[0].shape.rank() >= 3 && call.inputs[0].layout != call.outputs[0].layout;
+  return std::holds_alternative<ReorderParams>(call.params) && KeepsType(call) && bytes > 0 &&
+         bytes <= 8 && call.inputs[0].shape.rank() >= 3 &&
+         call.inputs[0].layout != call.outputs[0].layout;
 }
 
 PreparedResult PreparePortableReorder(const KernelCall& call, const PrepareContext&) {

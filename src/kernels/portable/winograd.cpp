@@ -171,7 +171,8 @@ class WinogradConv : public PreparedKernel {
   }
 
   // A pixel of the input that a tile reads, counted from its first; null in the padding.
-  const std::byte* InputPixel(const KernelArgs& args, const Place& place, int64_t i, int64_t j) const {
+  const std::byte* InputPixel(const KernelArgs& args, const Place& place, int64_t i,
+                              int64_t j) const {
     const kernels::Window& window = params_.conv.window;
     const int64_t row = place.row + i - window.pad_begin[kHeight];
     const int64_t column = place.column + j - window.pad_begin[kWidth];
@@ -287,7 +288,7 @@ class WinogradConv : public PreparedKernel {
   const bool has_bias_;
   const bool has_residual_;
   const DType x_type_;
-  const DType y_type_;  // of the residual too
+  const DType y_type_;   // of the residual too
   int64_t columns_ = 0;  // channels of the output, filled up to whole panels
   int64_t tiles_high_ = 0;
   int64_t tiles_wide_ = 0;
