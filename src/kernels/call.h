@@ -159,54 +159,13 @@ struct TreesParams {
   std::vector<int64_t> labels;                      // of the classes
 };
 
-// Integer steps: operands of int8 or uint8, sums in int32, then
-// y = saturate(round(sum * scale) + y_zero), int8 or uint8, half to even.
-// inputs: x, weights [M, C/groups, kernel...] of int8, bias of int32 [M] or none; all but x
-// constant. sum = conv(x - x_zero, w) + bias.
-struct QuantizedConvParams {
-  kernels::ConvParams conv;
-  std::vector<float> scales;  // one, or one for each of the M channels
-  int32_t x_zero = 0;
-  int32_t y_zero = 0;
-};
-
-// inputs: a [..., M, K], b [K, N] of int8, constant. sum = (a - a_zero) b.
-struct QuantizedMatMulParams {
-  std::vector<float> scales;  // one, or one for each of the N columns
-  int32_t a_zero = 0;
-  int32_t y_zero = 0;
-};
-
-// inputs: a, b of one shape. y = saturate(round((a - a_zero) a_scale + (b - b_zero) b_scale) +
-// y_zero), all of one type.
-struct QuantizedAddParams {
-  float a_scale = 1;
-  float b_scale = 1;
-  int32_t a_zero = 0;
-  int32_t b_zero = 0;
-  int32_t y_zero = 0;
-};
-
-// inputs: x of float32. y = saturate(round(x / scale) + zero), int8 or uint8.
-struct QuantizeParams {
-  float scale = 1;
-  int32_t zero = 0;
-};
-
-// inputs: x of int8 or uint8. y = (x - zero) scale, float32.
-struct DequantizeParams {
-  float scale = 1;
-  int32_t zero = 0;
-};
-
 // kernels::PoolParams: inputs: x. Maximum and average alone.
 // kernels::LrnParams: inputs: x. y = x / (bias + alpha/size sum of squares over channels) ^ beta.
 using KernelParams =
     std::variant<FusedConvParams, FusedMatMulParams, kernels::PoolParams, UnaryParams, BinaryParams,
                  AffineParams, SoftmaxParams, LayerNormParams, GlobalMeanParams, ReduceMeanParams,
                  TransposeParams, ReorderParams, ConcatParams, SplitParams, GatherParams,
-                 kernels::LrnParams, TreesParams, QuantizedConvParams, QuantizedMatMulParams,
-                 QuantizedAddParams, QuantizeParams, DequantizeParams>;
+                 kernels::LrnParams, TreesParams>;
 
 struct KernelCall {
   KernelParams params;
