@@ -13,6 +13,7 @@
 #include "kernels/params/gemm.h"
 #include "kernels/params/norm.h"
 #include "kernels/params/pool.h"
+#include "kernels/reference/recurrent.h"
 #include "kernels/reference/trees.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
@@ -160,12 +161,14 @@ struct TreesParams {
 };
 
 // kernels::PoolParams: inputs: x. Maximum and average alone.
+// kernels::RecurrentParams: inputs and outputs of LSTM (or the first of them) with all sizes filled
+// in.
 // kernels::LrnParams: inputs: x. y = x / (bias + alpha/size sum of squares over channels) ^ beta.
 using KernelParams =
     std::variant<FusedConvParams, FusedMatMulParams, kernels::PoolParams, UnaryParams, BinaryParams,
                  AffineParams, SoftmaxParams, LayerNormParams, GlobalMeanParams, ReduceMeanParams,
                  TransposeParams, ReorderParams, ConcatParams, SplitParams, GatherParams,
-                 kernels::LrnParams, TreesParams>;
+                 kernels::LrnParams, kernels::RecurrentParams, TreesParams>;
 
 struct KernelCall {
   KernelParams params;

@@ -82,15 +82,17 @@ class Executor::ActiveRun {
   }
 
   Status RunKernel(const Step& step) {
-    inputs_.clear();
-    outputs_.clear();
+    std::vector<const std::byte*>& inputs = frame_.lists().step_inputs;
+    std::vector<std::byte*>& outputs = frame_.lists().step_outputs;
+    inputs.clear();
+    outputs.clear();
     for (RegisterId id : step.inputs) {
-      inputs_.push_back(id == kNoRegister ? nullptr : frame_.pointer(id));
+      inputs.push_back(id == kNoRegister ? nullptr : frame_.pointer(id));
     }
     for (RegisterId id : step.outputs) {
-      outputs_.push_back(id == kNoRegister ? nullptr : frame_.pointer(id));
+      outputs.push_back(id == kNoRegister ? nullptr : frame_.pointer(id));
     }
-    const KernelArgs args{inputs_, outputs_, frame_.arena() + step.workspace_offset, 0};
+    const KernelArgs args{inputs, outputs, frame_.arena() + step.workspace_offset, 0};
     const int64_t slices = step.kernel->slices();
     if (slices == 1) return step.kernel->Run(args);
     FirstFailure failure;
@@ -107,8 +109,6 @@ class Executor::ActiveRun {
   const CpuLease& lease_;
   Frame& frame_;
   RunContext& context_;
-  std::vector<const std::byte*> inputs_;
-  std::vector<std::byte*> outputs_;
 };
 
 Executor::Executor(std::shared_ptr<const Plan> plan, std::shared_ptr<Runtime> runtime,
@@ -144,7 +144,8 @@ Status Executor::Run(RunContext& context, std::span<const Value> inputs, std::sp
   KHEYA_ASSIGN_OR_RETURN(CpuLease lease,
                          runtime_->ledger().Acquire(wanted, context.deadline, context.cancel));
   KHEYA_ASSIGN_OR_RETURN(std::unique_ptr<Frame> frame, TakeFrame());
-  std::vector<Value> results(outputs.begin(), outputs.end());
+  std::vector<Value>& results = frame->lists().results;
+  results.assign(outputs.begin(), outputs.end());
   Status status = frame->BindInputs(inputs);
   if (status.ok()) status = frame->BindOutputs(results);
   if (status.ok()) status = ActiveRun(*runtime_, lease, *frame, context).RunSteps();

@@ -162,6 +162,7 @@ Status Frame::Collect(std::span<Value> outputs) {
 }
 
 void Frame::Clear() {
+  lists_.results.clear();
   for (size_t i = 0; i < values_.size(); ++i) {
     const auto id = static_cast<RegisterId>(i);
     const Place place = plan_.registers[plan_.RootOf(id)].place;

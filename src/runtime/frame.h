@@ -40,6 +40,14 @@ class Frame {
   void GiveDynamic(RegisterId id, Tensor tensor) { values_[id] = std::move(tensor); }
   void Release(RegisterId id) { values_[id] = Value(); }
 
+  // Lists that a run fills anew; kept so that a run need not allocate them.
+  struct Lists {
+    std::vector<Value> results;  // the caller's outputs, until all of them are there
+    std::vector<const std::byte*> step_inputs;
+    std::vector<std::byte*> step_outputs;
+  };
+  Lists& lists() { return lists_; }
+
  private:
   Frame(const Plan& plan, std::shared_ptr<MemoryBudget> budget)
       : plan_(plan), budget_(std::move(budget)) {}
@@ -53,6 +61,7 @@ class Frame {
   std::shared_ptr<Buffer> arena_;
   std::vector<Value> values_;
   std::vector<std::byte*> pointers_;
+  Lists lists_;
   std::vector<RegisterId> external_aliases_;  // share the memory of an input or output
 };
 

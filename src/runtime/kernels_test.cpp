@@ -82,7 +82,7 @@ void MakeConv3x3(Rng& rng, Case& c) {
 }
 
 void MakeMatMul(Rng& rng, Case& c) {
-  const int64_t m = Draw(rng, 0, 3) == 0 ? 1 : Draw(rng, 1, 70);
+  const int64_t m = Draw(rng, 0, 1) == 0 ? Draw(rng, 1, 9) : Draw(rng, 1, 70);
   const int64_t n = Draw(rng, 1, 200), k = Draw(rng, 1, 90), batch = Draw(rng, 1, 4);
   if (Draw(rng, 0, 2) == 0) {  // both at run time
     const Shape left{2, batch, m, k};
@@ -296,6 +296,7 @@ TEST(KernelsTest, EveryRowAgreesWithTheReference) {
   comparison.Run(MakeElementwise, "elementwise", 20);
   comparison.Run(MakeRows, "rows", 20);
   comparison.Run(MakeMovement, "movement", 30);
+  comparison.Run(MakeRecurrent, "recurrent", 100);
   comparison.Run(MakeTrees, "trees", 60);
   for (const KernelRow& row : AllKernels()) {
     // Where this processor has no instructions for it, it supports nothing.

@@ -14,6 +14,7 @@ struct Row {
   const char* family;  // as in kernels.inc
   Builder build;
   const char* domain = "";  // standard operators and those that lowering makes
+  bool any_output = false;  // the first output may be left out
 };
 
 // Elementwise functions of one input have a table of their own.
@@ -43,8 +44,11 @@ constexpr Row kRows[] = {
     {"Concat", "Concat", MakeConcatCall},
     {"Split", "Split", MakeSplitCall},
     {"Gather", "Gather", MakeGatherCall},
+    {"LSTM", "Recurrent", MakeRecurrentCall, "", true},
+    {"GRU", "Recurrent", MakeRecurrentCall, "", true},
+    {"RNN", "Recurrent", MakeRecurrentCall, "", true},
     {"TreeEnsemble", "Trees", MakeTreesCall, "ai.onnx.ml"},
-    {"TreeEnsembleClassifier", "Trees", MakeTreesCall, "ai.onnx.ml"},
+    {"TreeEnsembleClassifier", "Trees", MakeTreesCall, "ai.onnx.ml", true},
     {"TreeEnsembleRegressor", "Trees", MakeTreesCall, "ai.onnx.ml"},
 };
 
@@ -64,7 +68,9 @@ std::optional<NodeCall> MakeNodeCall(const Graph& graph, const Node& node) {
   const Row* row = FindRow(node.domain, node.op);
   if (row == nullptr && !IsStandard(node.domain)) return std::nullopt;
   const NodeShapes shapes(graph, node);
-  if (!shapes.known()) return std::nullopt;
+  if (!shapes.known() || (!shapes.has_first() && !(row != nullptr && row->any_output))) {
+    return std::nullopt;
+  }
   return row != nullptr ? row->build(shapes) : MakeUnaryCall(shapes);
 }
 

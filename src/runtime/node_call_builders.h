@@ -18,6 +18,8 @@ class NodeShapes {
 
   // All inputs and outputs that are there are tensors of known shape.
   bool known() const { return known_; }
+  // The first output is wanted.
+  bool has_first() const { return outputs_[0].present(); }
   const Graph& graph() const { return graph_; }
   const Node& node() const { return node_; }
   AttributeReader attributes() const { return AttributeReader(node_); }
@@ -60,6 +62,7 @@ std::optional<NodeCall> MakeTransposeCall(const NodeShapes& node);
 std::optional<NodeCall> MakeConcatCall(const NodeShapes& node);
 std::optional<NodeCall> MakeSplitCall(const NodeShapes& node);
 std::optional<NodeCall> MakeGatherCall(const NodeShapes& node);
+std::optional<NodeCall> MakeRecurrentCall(const NodeShapes& node);
 std::optional<NodeCall> MakeTreesCall(const NodeShapes& node);
 
 }  // namespace kheya

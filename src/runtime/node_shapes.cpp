@@ -21,7 +21,7 @@ TensorDesc DescOf(const Graph& graph, ValueId id, bool* known) {
 NodeShapes::NodeShapes(const Graph& graph, const Node& node) : graph_(graph), node_(node) {
   for (ValueId id : node.inputs) inputs_.push_back(DescOf(graph, id, &known_));
   for (ValueId id : node.outputs) outputs_.push_back(DescOf(graph, id, &known_));
-  if (inputs_.empty() || outputs_.empty() || !outputs_[0].present()) known_ = false;
+  if (inputs_.empty() || outputs_.empty()) known_ = false;
 }
 
 const TensorDesc& NodeShapes::input(size_t index) const {
