@@ -26,9 +26,11 @@ struct Command {
 CommandBody DefineInspect(CLI::App& app);
 CommandBody DefineRun(CLI::App& app);
 CommandBody DefineBench(CLI::App& app);
+CommandBody DefineCompile(CLI::App& app);
 CommandBody DefineEvaluate(CLI::App& app);
 CommandBody DefineServe(CLI::App& app);
 CommandBody DefineConvert(CLI::App& app);
+CommandBody DefineOptimize(CLI::App& app);
 CommandBody DefineConformance(CLI::App& app);
 CommandBody DefineDevices(CLI::App& app);
 CommandBody DefineCompletion(CLI::App& app);

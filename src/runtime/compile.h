@@ -29,6 +29,8 @@ struct CompilePlanOptions {
   // Chooses by measuring where several rows support a call; null: the first is taken. Not used
   // where a row is forced or tactics are not kAuto.
   Tuner* tuner = nullptr;
+  // Times every kernel that supports a step, for Step::compared.
+  bool compare = false;
   bool may_time = true;  // else the tuner only gives what it knows
   // kBFloat16: convolutions and matrix products compute in it where the processor does and their
   // relative L2 error on sample inputs is at most `tolerance` (precision.h).

@@ -39,13 +39,16 @@ std::string Describe(const TensorDesc& desc) {
                      desc.layout == Layout::kChannelsLast ? "l" : "");
 }
 
-// Seconds for each candidate; infinite for one that fails or answers wrong. Empty for lack of
-// memory.
-std::vector<double> Time(const KernelCall& call, std::span<const Tuner::Candidate> candidates,
-                         std::span<const Tensor* const> constants, double tolerance) {
+}  // namespace
+
+std::vector<double> TimeCandidates(const KernelCall& call,
+                                   std::span<const Tuner::Candidate> candidates,
+                                   std::span<const Tensor* const> constants, double tolerance) {
   constexpr int kRounds = 15;
   constexpr double kSeconds = 0.03;
   constexpr double kHopeless = 2;  // times the best: tried once is enough
+  const bool exact = call.inputs.empty() || call.inputs[0].dtype == DType::kFloat32;
+  const double allowed = exact ? kTolerance : tolerance;
   const ScopedFlushDenormals flush;
   TrialInputs inputs;
   if (!inputs.Make(call, constants)) return {};
@@ -56,7 +59,7 @@ std::vector<double> Time(const KernelCall& call, std::span<const Tuner::Candidat
     auto contender = std::make_unique<Trial>(call, *candidate.kernel, inputs);
     if (!contender->Allocate()) return {};
     const bool ran = contender->Run() && contender->Run();
-    if (!ran || !(contender->Error().value_or(0) <= tolerance)) contender = nullptr;
+    if (!ran || !(contender->Error().value_or(0) <= allowed)) contender = nullptr;
     if (contender != nullptr) best = std::min(best, contender->seconds());
     contenders.push_back(std::move(contender));
   }
@@ -71,8 +74,6 @@ std::vector<double> Time(const KernelCall& call, std::span<const Tuner::Candidat
   }
   return seconds;
 }
-
-}  // namespace
 
 std::optional<std::string> TuningKey(const KernelCall& call,
                                      std::span<const Tensor* const> constants) {
@@ -103,12 +104,14 @@ std::optional<std::string> Tuner::Known(const std::string& key) const {
   std::lock_guard lock(mutex_);
   const auto found = choices_.find(key);
   if (found == choices_.end()) return std::nullopt;
+  used_.insert(key);
   return found->second;
 }
 
 void Tuner::Remember(const std::string& key, const std::string& choice) {
   std::lock_guard lock(mutex_);
   choices_[key] = choice;
+  used_.insert(key);
   ++timed_;
 }
 
@@ -123,9 +126,8 @@ size_t Tuner::Choose(const std::string& key, const KernelCall& call,
   std::lock_guard lock(mutex_);
   if (spent_ >= options_.seconds) return 0;
   const Clock::time_point start = Clock::now();
-  const bool exact = call.inputs.empty() || call.inputs[0].dtype == DType::kFloat32;
   const std::vector<double> seconds =
-      Time(call, candidates, constants, exact ? kTolerance : options_.tolerance);
+      TimeCandidates(call, candidates, constants, options_.tolerance);
   spent_ += SecondsSince(start);
   if (options_.progress) options_.progress(spent_);
   if (std::ranges::none_of(seconds, [](double each) { return std::isfinite(each); })) return 0;
@@ -135,6 +137,7 @@ size_t Tuner::Choose(const std::string& key, const KernelCall& call,
     if (seconds[i] < least) best = i;
   }
   choices_[key] = candidates[best].tactic;
+  used_.insert(key);
   ++timed_;
   return best;
 }
@@ -142,6 +145,13 @@ size_t Tuner::Choose(const std::string& key, const KernelCall& call,
 TacticChoices Tuner::choices() const {
   std::lock_guard lock(mutex_);
   return choices_;
+}
+
+TacticChoices Tuner::used() const {
+  std::lock_guard lock(mutex_);
+  TacticChoices used;
+  for (const std::string& key : used_) used.insert(*choices_.find(key));
+  return used;
 }
 
 size_t Tuner::num_timed() const {
