@@ -69,9 +69,11 @@ typedef struct kheya_tensor {
 } kheya_tensor;
 
 typedef struct kheya_options {
-  size_t struct_size; /* sizeof(kheya_options) */
-  const char* device; /* NULL: "auto" */
-  int32_t threads;    /* CPUs a run may use; 0: all that this process may */
+  size_t struct_size;    /* sizeof(kheya_options) */
+  const char* device;    /* NULL: "auto" */
+  int32_t threads;       /* CPUs a run may use; 0: all that this process may */
+  const char* precision; /* NULL: "fp32"; "bf16", "auto": bfloat16 where the processor has it */
+  double tolerance;      /* relative L2 error over which a layer stays float32; 0: the default */
 } kheya_options;
 
 typedef struct kheya_model kheya_model;

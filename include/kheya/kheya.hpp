@@ -108,8 +108,11 @@ struct TensorView {
 
 class Model {
  public:
-  explicit Model(const std::string& path, int threads = 0, const std::string& device = "auto") {
-    kheya_options options = {sizeof(options), device.c_str(), threads};
+  // `precision` and `tolerance` as in kheya_options.
+  explicit Model(const std::string& path, int threads = 0, const std::string& device = "auto",
+                 const std::string& precision = "fp32", double tolerance = 0) {
+    kheya_options options = {sizeof(options), device.c_str(), threads, precision.c_str(),
+                             tolerance};
     kheya_model* model = nullptr;
     detail::Check(kheya_model_load(path.c_str(), &options, &model));
     model_.reset(model);

@@ -52,8 +52,28 @@ Result<Tensor> WithRows(const Tensor& tensor, int64_t rows) {
   return made;
 }
 
-Status EvaluateAll(const EvaluateOptions& options, CompiledModel& model, Dataset& data,
-                   TopKAccuracy* accuracy) {
+// The best class of each of the first `count` rows.
+Result<std::vector<int64_t>> BestClasses(const Value& output, int64_t count) {
+  if (!output.is_tensor() || output.tensor().dtype() != DType::kFloat32) {
+    return UnimplementedError("the first output is not a tensor of float32");
+  }
+  const Tensor& scores = output.tensor();
+  if (scores.shape().rank() == 0 || scores.shape()[0] < count || scores.num_elements() == 0) {
+    return InvalidArgumentError("found an output of {}, expected {} rows", scores.TypeString(),
+                                count);
+  }
+  const int64_t classes = scores.num_elements() / scores.shape()[0];
+  std::vector<int64_t> best;
+  for (int64_t row = 0; row < count; ++row) {
+    const auto values = scores.data<float>().subspan(row * classes, classes);
+    best.push_back(std::ranges::max_element(values) - values.begin());
+  }
+  return best;
+}
+
+// `reference` (may be null): the model whose best classes count as right instead of the labels.
+Status EvaluateAll(const EvaluateOptions& options, CompiledModel& model, CompiledModel* reference,
+                   Dataset& data, TopKAccuracy* accuracy) {
   const std::optional<int64_t> fixed = FixedBatch(model);
   const int64_t batch = fixed.value_or(options.batch);
   const int64_t total = options.limit > 0 ? std::min(options.limit, data.size()) : data.size();
@@ -62,12 +82,16 @@ Status EvaluateAll(const EvaluateOptions& options, CompiledModel& model, Dataset
   context.threads = options.model.threads;
   std::vector<Value> outputs(model.outputs().size());
   while (accuracy->count() < total) {
-    KHEYA_ASSIGN_OR_RETURN(const Batch samples,
-                           data.Next(std::min(batch, total - accuracy->count())));
+    KHEYA_ASSIGN_OR_RETURN(Batch samples, data.Next(std::min(batch, total - accuracy->count())));
     if (samples.labels.empty()) break;
     const auto count = static_cast<int64_t>(samples.labels.size());
     KHEYA_ASSIGN_OR_RETURN(Tensor rows, WithRows(samples.input, fixed.value_or(count)));
     const Value input(std::move(rows));
+    if (reference != nullptr) {
+      std::fill(outputs.begin(), outputs.end(), Value());
+      KHEYA_RETURN_IF_ERROR(reference->Run(context, {&input, 1}, outputs));
+      KHEYA_ASSIGN_OR_RETURN(samples.labels, BestClasses(outputs[0], count));
+    }
     std::fill(outputs.begin(), outputs.end(), Value());
     KHEYA_RETURN_IF_ERROR(model.Run(context, {&input, 1}, outputs));
     if (!outputs[0].is_tensor()) return UnimplementedError("the first output is not a tensor");
@@ -90,9 +114,15 @@ Status Evaluate(const EvaluateOptions& options) {
   KHEYA_ASSIGN_OR_RETURN(const ModelSpec spec, options.spec.Resolve(*model));
   KHEYA_ASSIGN_OR_RETURN(const std::unique_ptr<Dataset> data,
                          OpenDataset(options.data, spec, {.split = options.split}));
+  std::shared_ptr<CompiledModel> reference;
+  if (options.metric == "agreement") {
+    ModelOptions exact = options.model;
+    exact.precision = "fp32";
+    KHEYA_ASSIGN_OR_RETURN(reference, exact.Compile());
+  }
   TopKAccuracy accuracy(options.metric == "top5" ? kTop : 1);
   const auto start = std::chrono::steady_clock::now();
-  KHEYA_RETURN_IF_ERROR(EvaluateAll(options, *model, *data, &accuracy));
+  KHEYA_RETURN_IF_ERROR(EvaluateAll(options, *model, reference.get(), *data, &accuracy));
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (accuracy.count() == 0) return InvalidArgumentError("found no samples in '{}'", options.data);
@@ -125,8 +155,9 @@ CommandBody DefineEvaluate(CLI::App& app) {
   app.add_option("--split", options->split, "Of IDX files: test or train")
       ->check(CLI::IsMember({"test", "train"}))
       ->capture_default_str();
-  app.add_option("--metric", options->metric, "accuracy or top5")
-      ->check(CLI::IsMember({"accuracy", "top5"}))
+  app.add_option("--metric", options->metric,
+                 "accuracy, top5, or agreement: with the best classes in float32")
+      ->check(CLI::IsMember({"accuracy", "top5", "agreement"}))
       ->capture_default_str();
   app.add_option("--batch", options->batch, "Samples in a run")
       ->check(WholeNumber(1))

@@ -23,6 +23,16 @@ std::string DefaultCacheDir() {
 
 }  // namespace
 
+// What did not become as it was asked for.
+static void PrintPrecisionNotes(const std::vector<std::string>& notes) {
+  constexpr int kMost = 5;
+  int count = 0;
+  for (const std::string& note : notes) {
+    if (note.starts_with("precision: ") && ++count <= kMost) PrintWarning(note);
+  }
+  if (count > kMost) PrintWarning(fmt::format("precision: and {} more layers", count - kMost));
+}
+
 Result<std::pair<std::string, Shape>> ParseShapeFlag(const std::string& text) {
   const size_t equals = text.rfind('=');
   if (equals == std::string::npos || equals == 0) {
@@ -52,6 +62,17 @@ void ModelOptions::AddTo(CLI::App& app) {
       ->check(WholeNumber(0));
   app.add_option("--tactics", tactics, "Kernels to choose from")
       ->check(CLI::IsMember(TacticNames()))
+      ->capture_default_str();
+  app.add_option("--precision", precision,
+                 "What layers compute in; bf16: bfloat16 with float32 sums, auto: bf16 where this "
+                 "processor has it")
+      ->envname("KHEYA_PRECISION")
+      ->check(CLI::IsMember(PrecisionNames()))
+      ->capture_default_str();
+  app.add_option("--tolerance", tolerance,
+                 "Relative L2 error over which a layer stays float32 (bf16)")
+      ->envname("KHEYA_TOLERANCE")
+      ->check(CLI::Range(1e-9, 1.0))
       ->capture_default_str();
   app.add_option("--disable-pass", disabled_passes, "Leave out this optimization; may be repeated")
       ->allow_extra_args(false);
@@ -99,6 +120,8 @@ Result<std::shared_ptr<CompiledModel>> ModelOptions::Compile(const LoadOptions& 
   CompileOptions options;
   options.device = device;
   options.tactics = tactics;
+  options.precision = precision;
+  options.tolerance = tolerance;
   options.disabled_passes = disabled_passes;
   options.compare_tactics = compare_tactics;
   KHEYA_ASSIGN_OR_RETURN(options.input_shapes, ParseShapes());
@@ -117,6 +140,8 @@ Result<std::shared_ptr<CompiledModel>> ModelOptions::Compile(const LoadOptions& 
       if (const auto bar = shown.lock()) bar->Update(static_cast<int64_t>(seconds));
     };
   }
+  std::vector<std::string> notes;
+  if (precision == "bf16") options.notes = &notes;
   options.phases = phases;
   LoadOptions load_options = load;
   load_options.phases = phases;
@@ -124,6 +149,7 @@ Result<std::shared_ptr<CompiledModel>> ModelOptions::Compile(const LoadOptions& 
   options.warnings = &warnings;
   Result<std::shared_ptr<CompiledModel>> compiled = LoadAndCompile(model, load_options, options);
   for (const std::string& warning : warnings) PrintWarning(warning);
+  PrintPrecisionNotes(notes);
   return compiled;
 }
 

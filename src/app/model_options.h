@@ -20,6 +20,8 @@ struct ModelOptions {
   std::string device = "auto";
   int threads = 0;
   std::string tactics = "auto";
+  std::string precision = "fp32";
+  double tolerance = CompileOptions().tolerance;
   std::vector<std::string> disabled_passes;
   std::vector<std::string> shapes;  // "NAME=1x3x224x224"
   bool no_tuning = false;
@@ -32,9 +34,9 @@ struct ModelOptions {
   bool keep_package = false;  // of CompileOptions; no flag
   std::string cache_dir;      // empty: XDG_CACHE_HOME/kheya, or ~/.cache/kheya
 
-  // The members as MODEL and flags; environment KHEYA_THREADS, KHEYA_DEVICE, KHEYA_NO_TUNING,
-  // KHEYA_TUNING_BUDGET, KHEYA_DETERMINISTIC, KHEYA_CACHE_DIR, KHEYA_NO_CACHE,
-  // KHEYA_CACHE_SIZE_MIB, KHEYA_MEMORY_LIMIT.
+  // The members as MODEL and flags; environment KHEYA_THREADS, KHEYA_DEVICE, KHEYA_PRECISION,
+  // KHEYA_TOLERANCE, KHEYA_NO_TUNING, KHEYA_TUNING_BUDGET, KHEYA_DETERMINISTIC, KHEYA_CACHE_DIR,
+  // KHEYA_NO_CACHE, KHEYA_CACHE_SIZE_MIB, KHEYA_MEMORY_LIMIT.
   void AddTo(CLI::App& app);
   Result<std::map<std::string, Shape>> ParseShapes() const;
   // Loads and compiles, printing warnings of the import. `phases` may be null.

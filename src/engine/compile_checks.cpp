@@ -1,9 +1,11 @@
 #include "engine/compile_checks.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/string_util.h"
 #include "ops/verify_model.h"
+#include "runtime/precision.h"
 
 namespace kheya {
 namespace {
@@ -33,6 +35,25 @@ Status ParseTactics(const std::string& name, CompilePlanOptions* options) {
   if (name == "portable") options->tactics = Tactics::kPortable;
   if (name == "reference") options->tactics = Tactics::kReference;
   if (options->tactics == Tactics::kAuto && name != "auto") options->forced = name;
+  return OkStatus();
+}
+
+Status ParsePrecision(const CompileOptions& options, CompilePlanOptions* plan_options) {
+  const std::vector<std::string> names = PrecisionNames();
+  if (std::ranges::find(names, options.precision) == names.end()) {
+    return InvalidArgumentError("found precision '{}', expected one of {}", options.precision,
+                                Join(names, ", "));
+  }
+  if (options.precision == "fp16") {
+    return UnimplementedError("precision fp16: no kernel computes in float16; use bf16 or auto");
+  }
+  if (!(options.tolerance > 0) || !std::isfinite(options.tolerance)) {
+    return InvalidArgumentError("found tolerance {}, expected a number above 0", options.tolerance);
+  }
+  plan_options->tolerance = options.tolerance;
+  const bool narrow =
+      options.precision == "bf16" || (options.precision == "auto" && CanComputeBf16());
+  if (narrow) plan_options->precision = DType::kBFloat16;
   return OkStatus();
 }
 

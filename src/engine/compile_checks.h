@@ -17,6 +17,9 @@ Status CheckSupported(const Graph& graph);
 // Reads CompileOptions::tactics. InvalidArgument for an unknown name.
 Status ParseTactics(const std::string& name, CompilePlanOptions* options);
 
+// Reads CompileOptions::precision and ::tolerance. InvalidArgument, or Unimplemented for fp16.
+Status ParsePrecision(const CompileOptions& options, CompilePlanOptions* plan_options);
+
 // The graph's name, or the file's without its ending.
 std::string NameOf(const Model& model);
 

@@ -36,8 +36,9 @@ void CompiledGraph::StartTuner() {
     const std::string machine = TuningMachine();
     known = ReadTactics(TacticsCachePath(options_.cache_dir, machine), machine);
   }
-  tuner_ = std::make_unique<Tuner>(TunerOptions{options_.tuning_seconds, options_.tuning_progress},
-                                   std::move(known));
+  tuner_ = std::make_unique<Tuner>(
+      TunerOptions{options_.tuning_seconds, options_.tuning_progress, options_.tolerance},
+      std::move(known));
 }
 
 Result<std::shared_ptr<CompiledModel>> CompiledGraph::Create(Model model,
@@ -67,6 +68,7 @@ Status CompiledGraph::Init(Model model) {
   PhaseClock clock(options_.phases);
   KHEYA_RETURN_IF_ERROR(CheckDevice(options_.device));
   KHEYA_RETURN_IF_ERROR(ParseTactics(options_.tactics, &plan_options_));
+  KHEYA_RETURN_IF_ERROR(ParsePrecision(options_, &plan_options_));
   KHEYA_RETURN_IF_ERROR(CheckSupported(model.graph));
   if (!options_.input_shapes.empty()) {
     KHEYA_RETURN_IF_ERROR(SpecializeInputs(model.graph, options_.input_shapes));
@@ -315,6 +317,8 @@ std::optional<int64_t> CompiledGraph::Macs(const std::map<std::string, Shape>& i
   const Result<const Graph*> graph = SimplifiedGraph();
   return graph.ok() ? CountMacs(**graph, input_shapes) : std::nullopt;
 }
+
+std::vector<std::string> PrecisionNames() { return {"fp32", "bf16", "fp16", "auto"}; }
 
 std::vector<std::string> TacticNames() {
   std::vector<std::string> names = {"auto", "portable", "reference"};

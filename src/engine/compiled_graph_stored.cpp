@@ -66,6 +66,7 @@ Status CompiledGraph::InitStored(const PlanRecord* plan) {
   PhaseClock clock(options_.phases);
   KHEYA_RETURN_IF_ERROR(CheckDevice(options_.device));
   KHEYA_RETURN_IF_ERROR(ParseTactics(options_.tactics, &plan_options_));
+  KHEYA_RETURN_IF_ERROR(ParsePrecision(options_, &plan_options_));
   const Package& package = *storage_.package;
   name_ = package.info().name;
   metadata_ = package.info().metadata;

@@ -99,6 +99,12 @@ struct CompileOptions {
   // "portable": no library kernels; the name of a kernel ("portable:winograd2"): that one wherever
   // it can, else as "auto".
   std::string tactics = "auto";
+  // In what convolutions and matrix products compute: "fp32"; "bf16": bfloat16 with sums in float32
+  // where this processor has it, a note says where not; "auto": the same without a note; "fp16" is
+  // Unimplemented. A layer whose relative L2 error on sample inputs exceeds `tolerance` stays
+  // float32, with a note.
+  std::string precision = "fp32";
+  double tolerance = 0.01;
   std::vector<std::string> disabled_passes;
   bool simplify = true;
   bool lower = true;
@@ -130,6 +136,9 @@ struct CompileOptions {
 
 // What `tactics` may be: kernels alone in their family have no name here.
 std::vector<std::string> TacticNames();
+
+// What `precision` may be.
+std::vector<std::string> PrecisionNames();
 
 // Compares every section of a package with its hash. InvalidArgument names what was changed, or
 // says that the file is no package.

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <limits>
+
 #include "graph/text.h"
 #include "ops/infer.h"
 
@@ -121,6 +123,37 @@ TEST(EngineTest, RefusesUnknownDevicesAndTactics) {
   options.tactics = "magic";
   EXPECT_EQ(CompileModel(MakeModel(kDynamic), options).status().code(),
             StatusCode::kInvalidArgument);
+}
+
+TEST(EngineTest, RefusesPrecisionsThatItHasNot) {
+  CompileOptions options;
+  options.precision = "fp8";
+  EXPECT_THAT(CompileModel(MakeModel(kDynamic), options).status().message(),
+              HasSubstr("found precision 'fp8', expected one of fp32, bf16, fp16, auto"));
+  options.precision = "fp16";
+  const Status status = CompileModel(MakeModel(kDynamic), options).status();
+  EXPECT_EQ(status.code(), StatusCode::kUnimplemented);
+  EXPECT_THAT(status.message(), HasSubstr("no kernel computes in float16"));
+  options.precision = "bf16";
+  for (const double tolerance : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
+    options.tolerance = tolerance;
+    EXPECT_THAT(CompileModel(MakeModel(kDynamic), options).status().message(),
+                HasSubstr("expected a number above 0"));
+  }
+}
+
+TEST(EngineTest, AnswersAlikeInEveryPrecision) {
+  for (const char* precision : {"fp32", "bf16", "auto"}) {
+    CompileOptions options;
+    options.precision = precision;
+    const auto model = CompileModel(MakeModel(kDynamic), options);
+    ASSERT_TRUE(model.ok()) << model.status().ToString();
+    RunContext context;
+    std::vector<Value> outputs(1);
+    ASSERT_TRUE((*model)->Run(context, std::vector<Value>{Ones(2)}, outputs).ok());
+    // Small integers and halves are numbers of bfloat16.
+    EXPECT_THAT(outputs[0].tensor().data<float>(), ElementsAre(9.5f, 0, 9.5f, 0)) << precision;
+  }
 }
 
 TEST(EngineTest, CountsFacts) {

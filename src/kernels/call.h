@@ -141,7 +141,8 @@ struct TransposeParams {
   std::vector<int> perm;
 };
 
-// inputs: x. The output has the same shape in another layout.
+// inputs: x. The output has the same shape in another layout, or of another floating-point type, or
+// both.
 struct ReorderParams {};
 
 // inputs: any number, joined along the axis. All in one layout. Any type of whole bytes.

@@ -6,13 +6,30 @@
 #include <utility>
 
 #include "base/file.h"
+#include "kernels/portable/bf16.h"
 #include "runtime/memory.h"
 #include "runtime/node_call.h"
+#include "runtime/precision.h"
 
 namespace kheya {
 namespace {
 
 using Place = Register::Place;
+
+constexpr size_t kResidualInput = 3;  // of convolutions and matrix products
+
+// How a value lies in memory. Values of other types than float32 have one type alone.
+struct Form {
+  Layout layout = Layout::kPlain;
+  bool narrow = false;  // float32 as bfloat16
+};
+// A value's registers by form.
+struct Places {
+  std::array<RegisterId, 4> by_form = {kNoRegister, kNoRegister, kNoRegister, kNoRegister};
+  RegisterId& operator[](Form form) {
+    return by_form[2 * static_cast<size_t>(form.layout) + (form.narrow ? 1 : 0)];
+  }
+};
 
 // Builds the steps of a plan in topological order.
 class PlanBuilder {
@@ -23,6 +40,7 @@ class PlanBuilder {
   }
 
   Result<std::shared_ptr<const Plan>> Build() {
+    KHEYA_ASSIGN_OR_RETURN(types_, ChooseTypes(graph_, options_));
     for (size_t i = 0; i < graph_.inputs().size(); ++i) AddInput(i);
     KHEYA_ASSIGN_OR_RETURN(std::vector<NodeId> order, graph_.TopologicalOrder());
     for (NodeId id : order) {
@@ -36,12 +54,6 @@ class PlanBuilder {
   }
 
  private:
-  // A value's registers by layout.
-  struct Places {
-    std::array<RegisterId, 2> by_layout = {kNoRegister, kNoRegister};
-    RegisterId& operator[](Layout layout) { return by_layout[static_cast<size_t>(layout)]; }
-  };
-
   RegisterId AddRegister(Register reg) {
     const auto id = static_cast<RegisterId>(plan_->registers.size());
     if (reg.root == kNoRegister) reg.root = id;
@@ -61,27 +73,36 @@ class PlanBuilder {
   }
 
   // A new register for a value that an input or a step gives.
-  RegisterId AddValueRegister(ValueId id, Place place, Layout layout) {
+  RegisterId AddValueRegister(ValueId id, Place place, Form form = {}) {
     Register reg;
     if (std::optional<TensorDesc> desc = StaticDesc(id)) {
       reg.place = place;
       reg.desc = *desc;
-      reg.desc.layout = layout;
-      reg.bytes = BytesFor(desc->dtype, desc->shape.num_elements());
+      reg.desc.layout = form.layout;
+      if (form.narrow) reg.desc.dtype = DType::kBFloat16;
+      reg.bytes = BytesFor(reg.desc.dtype, desc->shape.num_elements());
     }
     const RegisterId result = AddRegister(std::move(reg));
-    places_[id.index][layout] = result;
+    places_[id.index][form] = result;
     return result;
   }
 
   void AddInput(size_t index) {
-    const RegisterId id = AddValueRegister(graph_.inputs()[index], Place::kInput, Layout::kPlain);
+    const RegisterId id = AddValueRegister(graph_.inputs()[index], Place::kInput);
     plan_->registers[id].external = static_cast<int>(index);
     plan_->inputs.push_back(id);
     plan_->input_names.push_back(graph_.value(graph_.inputs()[index]).name);
   }
 
-  bool Has(ValueId id, Layout layout) { return places_[id.index][layout] != kNoRegister; }
+  bool Has(ValueId id, Form form) { return places_[id.index][form] != kNoRegister; }
+  bool HasLayout(ValueId id, Layout layout) {
+    return Has(id, {layout, false}) || Has(id, {layout, true});
+  }
+  // In bfloat16 alone.
+  bool IsNarrow(ValueId id) {
+    return (Has(id, {Layout::kPlain, true}) || Has(id, {Layout::kChannelsLast, true})) &&
+           !Has(id, {Layout::kPlain, false}) && !Has(id, {Layout::kChannelsLast, false});
+  }
 
   RegisterId AddAlias(RegisterId source, TensorDesc desc) {
     Register reg = plan_->registers[source];
@@ -92,25 +113,34 @@ class PlanBuilder {
     return AddRegister(std::move(reg));
   }
 
-  // The register of a value in a layout, reordering where it is only there in the other one.
-  Result<RegisterId> Get(ValueId id, Layout layout) {
+  // The register of a value in a form, by a step of its own where it is only there in others.
+  Result<RegisterId> Get(ValueId id, Form form = {}) {
     if (!id.valid()) return kNoRegister;
-    if (Has(id, layout)) return places_[id.index][layout];
-    const Layout other = layout == Layout::kPlain ? Layout::kChannelsLast : Layout::kPlain;
-    if (!Has(id, other)) {
-      KHEYA_RETURN_IF_ERROR(AddConstant(id));
-      if (layout == Layout::kPlain) return places_[id.index][layout];
+    if (Has(id, form)) return places_[id.index][form];
+    if (graph_.value(id).origin == ValueOrigin::kConstant) {
+      KHEYA_RETURN_IF_ERROR(AddConstant(id, form.narrow));
+      if (form.layout == Layout::kPlain) return places_[id.index][form];
     }
-    const RegisterId source = places_[id.index][other];
-    TensorDesc desc = plan_->registers[source].desc;
-    desc.layout = layout;
-    if (LayoutsCoincide(desc.shape)) {
-      return places_[id.index][layout] = AddAlias(source, desc);
+    const Layout other = form.layout == Layout::kPlain ? Layout::kChannelsLast : Layout::kPlain;
+    for (const Form source :
+         {Form{other, form.narrow}, Form{form.layout, !form.narrow}, Form{other, !form.narrow}}) {
+      if (!Has(id, source)) continue;
+      const RegisterId reg = places_[id.index][source];
+      TensorDesc desc = plan_->registers[reg].desc;
+      desc.layout = form.layout;
+      if (source.narrow == form.narrow && LayoutsCoincide(desc.shape)) {
+        return places_[id.index][form] = AddAlias(reg, desc);
+      }
+      if (source.narrow != form.narrow) {
+        desc.dtype = form.narrow ? DType::kBFloat16 : DType::kFloat32;
+      }
+      KHEYA_ASSIGN_OR_RETURN(const RegisterId made, AddReorder(id, reg, desc));
+      return places_[id.index][form] = made;
     }
-    return AddReorder(id, source, desc);
+    return InternalError("value '{}' is used before it is made", graph_.value(id).name);
   }
 
-  Status AddConstant(ValueId id) {
+  Status AddConstant(ValueId id, bool narrow) {
     const GraphValue& value = graph_.value(id);
     if (value.origin != ValueOrigin::kConstant) {
       return InternalError("value '{}' is used before it is made", value.name);
@@ -119,17 +149,24 @@ class PlanBuilder {
     reg.place = Place::kConstant;
     KHEYA_RETURN_IF_ERROR(CheckContent(value.constant));
     KHEYA_ASSIGN_OR_RETURN(reg.constant, value.constant.Aligned());
+    if (narrow) {
+      const Tensor wide = reg.constant;
+      KHEYA_ASSIGN_OR_RETURN(reg.constant, Tensor::Allocate(DType::kBFloat16, wide.shape()));
+      simd::Narrow(wide.data<float>().data(),
+                   static_cast<uint16_t*>(reg.constant.mutable_view().data), wide.num_elements());
+    }
     reg.desc = {reg.constant.dtype(), reg.constant.shape(), Layout::kPlain};
     reg.bytes = reg.constant.num_bytes();
-    places_[id.index][Layout::kPlain] = AddRegister(std::move(reg));
+    places_[id.index][{Layout::kPlain, narrow}] = AddRegister(std::move(reg));
     return OkStatus();
   }
 
   Result<RegisterId> AddReorder(ValueId id, RegisterId source, const TensorDesc& desc) {
-    KernelCall call{ReorderParams{}, {plan_->registers[source].desc}, {desc}};
+    const TensorDesc& from = plan_->registers[source].desc;
+    KernelCall call{ReorderParams{}, {from}, {desc}};
     Step step;
     step.name = graph_.value(id).name;
-    step.op = "Reorder";
+    step.op = from.dtype == desc.dtype ? "Reorder" : "Convert";
     const std::array<const Tensor*, 1> constants = {nullptr};
     if (!ChooseKernel(call, constants, &step)) {
       return InternalError("no kernel reorders {}{}", DTypeName(desc.dtype), desc.shape.ToString());
@@ -138,11 +175,10 @@ class PlanBuilder {
     Register reg;
     reg.place = Place::kArena;
     reg.desc = desc;
-    reg.bytes = plan_->registers[source].bytes;
+    reg.bytes = BytesFor(desc.dtype, desc.shape.num_elements());
     step.outputs = {AddRegister(std::move(reg))};
-    places_[id.index][desc.layout] = step.outputs[0];
     plan_->steps.push_back(std::move(step));
-    return places_[id.index][desc.layout];
+    return plan_->steps.back().outputs[0];
   }
 
   Status AddNode(NodeId id, const Node& node) {
@@ -153,7 +189,7 @@ class PlanBuilder {
     }
     KHEYA_ASSIGN_OR_RETURN(const bool aliased, TryAlias(node, *op));
     if (aliased) return OkStatus();
-    KHEYA_ASSIGN_OR_RETURN(const bool fast, TryKernel(node));
+    KHEYA_ASSIGN_OR_RETURN(const bool fast, TryKernel(id, node));
     if (!fast) KHEYA_RETURN_IF_ERROR(AddEvaluate(id, node, op));
     if (op->macs != nullptr) plan_->steps.back().macs = op->macs(graph_, node).value_or(0);
     return OkStatus();
@@ -166,9 +202,12 @@ class PlanBuilder {
     const std::optional<TensorDesc> to = StaticDesc(node.outputs[0]);
     if (!from || !to || from->dtype != to->dtype) return false;
     if (from->shape.num_elements() != to->shape.num_elements()) return false;
-    KHEYA_ASSIGN_OR_RETURN(const RegisterId source, Get(input, Layout::kPlain));
+    const Form form{Layout::kPlain, IsNarrow(input)};
+    KHEYA_ASSIGN_OR_RETURN(const RegisterId source, Get(input, form));
     if (plan_->registers[source].place == Place::kDynamic) return false;
-    places_[node.outputs[0].index][Layout::kPlain] = AddAlias(source, *to);
+    TensorDesc desc = *to;
+    desc.dtype = plan_->registers[source].desc.dtype;
+    places_[node.outputs[0].index][form] = AddAlias(source, desc);
     return true;
   }
 
@@ -181,14 +220,14 @@ class PlanBuilder {
     for (size_t i = 0; i < node_call.inputs.size(); ++i) {
       const ValueId id = node_call.inputs[i];
       if (!node_call.follows[i] || !id.valid()) continue;
-      if (Has(id, Layout::kChannelsLast) && !Has(id, Layout::kPlain)) {
+      if (HasLayout(id, Layout::kChannelsLast) && !HasLayout(id, Layout::kPlain)) {
         return {Layout::kChannelsLast, Layout::kPlain};
       }
     }
     return {Layout::kPlain, Layout::kChannelsLast};
   }
 
-  Result<bool> TryKernel(const Node& node) {
+  Result<bool> TryKernel(NodeId id, const Node& node) {
     if (options_.tactics == Tactics::kReference) return false;
     std::optional<NodeCall> node_call = MakeNodeCall(graph_, node);
     if (!node_call || !AllStatic(*node_call)) return false;
@@ -198,19 +237,51 @@ class PlanBuilder {
     Step step;
     step.name = node.name;
     step.op = node.op;
-    for (Layout layout : LayoutsFor(*node_call)) {
-      KernelCall call = node_call->call;
-      SetLayout(*node_call, layout, &call);
-      if (!ChooseKernel(call, constants, &step)) continue;
-      for (const Tensor* constant : constants) {
-        if (constant != nullptr && !WasPacked(*constant)) {
-          KHEYA_RETURN_IF_ERROR(CheckContent(*constant));
+    for (KernelCall& typed : TypesFor(id, *node_call)) {
+      for (Layout layout : LayoutsFor(*node_call)) {
+        KernelCall call = typed;
+        SetLayout(*node_call, layout, &call);
+        if (!ChooseKernel(call, constants, &step)) continue;
+        for (const Tensor* constant : constants) {
+          if (constant != nullptr && !WasPacked(*constant)) {
+            KHEYA_RETURN_IF_ERROR(CheckContent(*constant));
+          }
         }
+        KHEYA_RETURN_IF_ERROR(AddKernelStep(*node_call, call, std::move(step)));
+        return true;
       }
-      KHEYA_RETURN_IF_ERROR(AddKernelStep(*node_call, layout, std::move(step)));
-      return true;
     }
     return false;
+  }
+
+  // The element types to try for a call, best first; as the graph says at last.
+  std::vector<KernelCall> TypesFor(NodeId id, const NodeCall& node_call) {
+    const KernelCall& wide = node_call.call;
+    std::vector<KernelCall> calls;
+    KernelCall call = Narrowed(node_call, graph_);
+    bool narrow = types_.Computes(id);
+    for (size_t i = 0; i < call.outputs.size(); ++i) {
+      const ValueId output = node_call.outputs[i];
+      if (call.outputs[i].dtype != DType::kBFloat16) continue;
+      if (output.valid()) call.outputs[i].dtype = types_.TypeOf(output);
+      narrow = narrow || call.outputs[i].dtype == DType::kBFloat16;
+    }
+    for (size_t i = 0; i < call.inputs.size(); ++i) {
+      if (!call.has_input(i) || call.inputs[i].dtype != DType::kBFloat16) continue;
+      const bool there = IsNarrow(node_call.inputs[i]);
+      narrow = narrow || there;
+      if (types_.Computes(id)) {
+        if (i == kResidualInput) call.inputs[i].dtype = call.outputs[0].dtype;
+      } else if (!there) {
+        call.inputs[i].dtype = wide.inputs[i].dtype;
+      }
+    }
+    if (narrow) {
+      calls.push_back(std::move(call));
+      calls.push_back(Narrowed(node_call, graph_));
+    }
+    calls.push_back(wide);
+    return calls;
   }
 
   // Constants of a file are compared with their hashes unless what was packed of them stands in.
@@ -253,18 +324,6 @@ class PlanBuilder {
       if (node_call.follows[i] || either) call->inputs[i].layout = layout;
     }
     for (TensorDesc& output : call->outputs) output.layout = layout;
-  }
-
-  // The rows that may be taken for a call, best first.
-  std::vector<const KernelRow*> RowsFor(const KernelCall& call) const {
-    std::vector<const KernelRow*> rows = FindKernels(call);
-    if (options_.tactics == Tactics::kPortable) {
-      std::erase_if(rows, [](const KernelRow* row) { return row->isa != Isa::kPortable; });
-    }
-    std::stable_partition(rows.begin(), rows.end(), [this](const KernelRow* row) {
-      return TacticName(*row) == options_.forced;
-    });
-    return rows;
   }
 
   std::shared_ptr<const PreparedKernel> Prepare(const KernelRow& row, const KernelCall& call,
@@ -310,7 +369,8 @@ class PlanBuilder {
         candidates.push_back({TacticName(*row), std::move(kernel)});
       }
     }
-    const std::vector<double> seconds = TimeCandidates(call, candidates, constants);
+    const std::vector<double> seconds = 
+        TimeCandidates(call, candidates, constants, options_.tolerance);
     for (size_t i = 0; i < seconds.size(); ++i) {
       step->compared.push_back({candidates[i].tactic, seconds[i]});
     }
@@ -318,7 +378,7 @@ class PlanBuilder {
 
   // Prepares the best row that supports the call; the others become alternatives.
   bool ChooseKernel(const KernelCall& call, std::span<const Tensor* const> constants, Step* step) {
-    std::vector<const KernelRow*> rows = RowsFor(call);
+    std::vector<const KernelRow*> rows = RowsFor(call, options_);
     Tune(call, constants, *step, &rows);
     if (options_.compare) Compare(call, constants, rows, step);
     for (const KernelRow* row : rows) {
@@ -332,21 +392,28 @@ class PlanBuilder {
     return step->kernel != nullptr;
   }
 
-  Status AddKernelStep(const NodeCall& node_call, Layout layout, Step step) {
+  static Form FormOf(const TensorDesc& desc, const TensorDesc& wide) {
+    return {desc.layout, desc.dtype != wide.dtype};
+  }
+
+  // `call`: that of the node in the types and layouts of the step.
+  Status AddKernelStep(const NodeCall& node_call, const KernelCall& call, Step step) {
     for (size_t i = 0; i < node_call.inputs.size(); ++i) {
       const ValueId id = node_call.inputs[i];
       RegisterId reg = kNoRegister;
       if (id.valid() && (graph_.Constant(id) == nullptr || step.kernel->ReadsConstant(i))) {
-        const Layout wanted = node_call.follows[i] ? layout : Layout::kPlain;
-        KHEYA_ASSIGN_OR_RETURN(reg, Get(id, wanted));
+        Form form = FormOf(call.inputs[i], node_call.call.inputs[i]);
+        if (!node_call.follows[i]) form.layout = Layout::kPlain;
+        KHEYA_ASSIGN_OR_RETURN(reg, Get(id, form));
       } else if (id.valid()) {
         step.packed_bytes += graph_.Constant(id)->num_bytes();
       }
       step.inputs.push_back(reg);
     }
-    for (ValueId id : node_call.outputs) {
-      step.outputs.push_back(id.valid() ? AddValueRegister(id, Place::kArena, layout)
-                                        : kNoRegister);
+    for (size_t i = 0; i < node_call.outputs.size(); ++i) {
+      const ValueId id = node_call.outputs[i];
+      const Form form = FormOf(call.outputs[i], node_call.call.outputs[i]);
+      step.outputs.push_back(id.valid() ? AddValueRegister(id, Place::kArena, form) : kNoRegister);
     }
     plan_->steps.push_back(std::move(step));
     return OkStatus();
@@ -360,19 +427,19 @@ class PlanBuilder {
     step.tactic = "reference";
     step.op_def = op;
     for (ValueId input : node.inputs) {
-      KHEYA_ASSIGN_OR_RETURN(const RegisterId reg, Get(input, Layout::kPlain));
+      KHEYA_ASSIGN_OR_RETURN(const RegisterId reg, Get(input));
       step.inputs.push_back(reg);
     }
     for (const Graph* subgraph : graph_.Subgraphs(id)) {
       for (ValueId capture : subgraph->captures()) {
         const ValueId outer = subgraph->value(capture).outer;
-        KHEYA_ASSIGN_OR_RETURN(const RegisterId reg, Get(outer, Layout::kPlain));
+        KHEYA_ASSIGN_OR_RETURN(const RegisterId reg, Get(outer));
         step.captures.emplace_back(outer, reg);
       }
     }
     for (ValueId output : node.outputs) {
-      step.outputs.push_back(
-          output.valid() ? AddValueRegister(output, Place::kArena, Layout::kPlain) : kNoRegister);
+      step.outputs.push_back(output.valid() ? AddValueRegister(output, Place::kArena)
+                                            : kNoRegister);
     }
     plan_->steps.push_back(std::move(step));
     return OkStatus();
@@ -380,7 +447,7 @@ class PlanBuilder {
 
   Status CollectOutputs() {
     for (size_t i = 0; i < graph_.outputs().size(); ++i) {
-      KHEYA_ASSIGN_OR_RETURN(const RegisterId id, Get(graph_.outputs()[i].value, Layout::kPlain));
+      KHEYA_ASSIGN_OR_RETURN(const RegisterId id, Get(graph_.outputs()[i].value));
       plan_->outputs.push_back(id);
       plan_->output_names.push_back(graph_.outputs()[i].name);
       Register& reg = plan_->registers[id];
@@ -394,6 +461,7 @@ class PlanBuilder {
   const Graph& graph_;
   const CompilePlanOptions& options_;
   std::shared_ptr<Plan> plan_;
+  TypePlan types_;
   std::vector<Places> places_;
 };
 
@@ -406,6 +474,16 @@ std::string DescribeRegister(const Plan& plan, RegisterId id) {
 }
 
 }  // namespace
+
+std::vector<const KernelRow*> RowsFor(const KernelCall& call, const CompilePlanOptions& options) {
+  std::vector<const KernelRow*> rows = FindKernels(call);
+  if (options.tactics == Tactics::kPortable) {
+    std::erase_if(rows, [](const KernelRow* row) { return row->isa != Isa::kPortable; });
+  }
+  std::stable_partition(rows.begin(), rows.end(),
+                        [&](const KernelRow* row) { return TacticName(*row) == options.forced; });
+  return rows;
+}
 
 Result<std::shared_ptr<const Plan>> CompilePlan(const Graph& graph,
                                                 const CompilePlanOptions& options) {

@@ -13,6 +13,9 @@
 
 namespace kheya {
 
+// That of a convolution or product of random numbers in bfloat16 is a third of it.
+inline constexpr double kDefaultTolerance = 0.01;
+
 enum class Tactics : uint8_t {
   kAuto,       // the first kernel of the table that applies, else the reference
   kPortable,   // the same without library kernels
@@ -29,6 +32,10 @@ struct CompilePlanOptions {
   // Times every kernel that supports a step, for Step::compared.
   bool compare = false;
   bool may_time = true;  // else the tuner only gives what it knows
+  // kBFloat16: convolutions and matrix products compute in it where the processor does and their
+  // relative L2 error on sample inputs is at most `tolerance` (precision.h).
+  DType precision = DType::kFloat32;
+  double tolerance = kDefaultTolerance;
   // Packed weights are shared through it; it must outlive no one, plans hold what they use.
   PackCache* cache = nullptr;
   // Lines about choices, for people; may be null.
@@ -40,6 +47,9 @@ struct CompilePlanOptions {
 // that is not known; ResourceExhausted when weights or arena do not fit.
 Result<std::shared_ptr<const Plan>> CompilePlan(const Graph& graph,
                                                 const CompilePlanOptions& options);
+
+// The rows that may run a call under these options, best first.
+std::vector<const KernelRow*> RowsFor(const KernelCall& call, const CompilePlanOptions& options);
 
 }  // namespace kheya
 

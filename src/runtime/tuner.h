@@ -36,6 +36,8 @@ struct TunerOptions {
   double seconds = 0;  // for all calls together; when they are spent, or 0: nothing is timed
   // Called with the seconds spent so far after each call that was timed; may be empty.
   std::function<void(double seconds)> progress = {};
+  // Relative L2 error that calls of narrower types than float32 may have.
+  double tolerance = 0.01;
 };
 
 // Thread safety: all members; calls are timed one at a time.
@@ -51,6 +53,8 @@ class Tuner {
 
   // What was chosen before for this key.
   std::optional<std::string> Known(const std::string& key) const;
+  // Keeps another kind of choice; keys and values are of one line.
+  void Remember(const std::string& key, const std::string& choice);
   // Whether there is time left to try candidates.
   bool CanTime() const;
   // The index of the fastest of at least one candidate, which is remembered; 0 where memory or
@@ -76,10 +80,10 @@ class Tuner {
 
 // Seconds that one run of each candidate takes; infinite for one that fails or answers wrong. Empty
 // for lack of memory and for inputs that cannot be made up (indices). `constants` as in
-// PrepareContext.
+// PrepareContext; `tolerance` as in TunerOptions.
 std::vector<double> TimeCandidates(const KernelCall& call,
                                    std::span<const Tuner::Candidate> candidates,
-                                   std::span<const Tensor* const> constants);
+                                   std::span<const Tensor* const> constants, double tolerance);
 
 }  // namespace kheya
 

@@ -1,5 +1,6 @@
 #include <kheya/kheya.h>
 
+#include <cstddef>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -47,6 +48,10 @@ kheya_code Guard(Body&& body) {
 
 // `info` begins with its size: only fields within it are written.
 constexpr size_t kTensorSizeV1 = sizeof(kheya_tensor);
+
+// What callers of each version were compiled with.
+constexpr size_t kOptionsSizeV1 = offsetof(kheya_options, precision);
+constexpr size_t kOptionsSizeV2 = sizeof(kheya_options);
 
 kheya::Status CheckTensorStruct(const kheya_tensor* tensor) {
   if (tensor == nullptr) return kheya::InvalidArgumentError("found a null tensor");
@@ -139,9 +144,9 @@ kheya_code kheya_model_load(const char* path, const kheya_options* options, khey
     kheya::CompileOptions compile;
     int threads = 0;
     if (options != nullptr) {
-      if (options->struct_size < sizeof(kheya_options)) {
+      if (options->struct_size < kOptionsSizeV1) {
         return kheya::InvalidArgumentError("found struct_size {}, expected at least {}",
-                                           options->struct_size, sizeof(kheya_options));
+                                           options->struct_size, kOptionsSizeV1);
       }
       if (options->device != nullptr) compile.device = options->device;
       if (options->threads < 0) {
@@ -149,6 +154,10 @@ kheya_code kheya_model_load(const char* path, const kheya_options* options, khey
                                            options->threads);
       }
       threads = options->threads;
+      if (options->struct_size >= kOptionsSizeV2) {
+        if (options->precision != nullptr) compile.precision = options->precision;
+        if (options->tolerance != 0) compile.tolerance = options->tolerance;
+      }
     }
     auto made = std::make_unique<kheya_model>();
     KHEYA_ASSIGN_OR_RETURN(made->compiled,

@@ -8,7 +8,6 @@
 
 #include "kernels/kernel.h"
 #include "kernels/onednn/library.h"
-#include "kernels/portable/simd.h"
 #include "kernels/slicing.h"
 
 namespace kheya {
@@ -22,6 +21,7 @@ constexpr int kBias = 2;
 constexpr int kResidual = 3;
 
 constexpr int64_t kManyImages = 8;
+constexpr int64_t kMostBands = 8;  // of an image
 
 memory::dims DimsOf(const Shape& shape) { return {shape.begin(), shape.end()}; }
 
@@ -90,7 +90,10 @@ class OneDnnConv : public PreparedKernel {
       if (context.constant(kBias) == nullptr) return UnimplementedError("bias is not constant");
       bias_ = *context.constant(kBias);
     }
-    KHEYA_RETURN_IF_ERROR(onednn::Guard([&] { Cut(); }));
+    // Some forms refuse bands that are lower than their padding.
+    Status status = onednn::Guard([&] { Cut(kMostBands); });
+    if (status.code() == StatusCode::kUnimplemented) status = onednn::Guard([&] { Cut(1); });
+    KHEYA_RETURN_IF_ERROR(std::move(status));
     KHEYA_ASSIGN_OR_RETURN(weights_,
                            onednn::Pack(context.cache, *weights, plain_weights_, weights_desc_));
     for (const auto& [key, band] : bands_) {
@@ -123,15 +126,15 @@ class OneDnnConv : public PreparedKernel {
          {DNNL_ARG_BIAS, &bias_desc_, bias},
          {DNNL_ARG_DST, &band.dst, dst},
          {DNNL_ARG_SCRATCHPAD, &band.scratchpad, scratchpad}}));
-    if (left_.op == ElementwiseOp::kIdentity) return OkStatus();
-    auto* y = reinterpret_cast<float*>(dst);
-    simd::Unary(left_, y, y, slice.dst_bytes / sizeof(float));
+    onednn::Activate(left_, call_.outputs[0].dtype, dst, slice.dst_bytes);
     return OkStatus();
   }
 
  private:
   int rank() const { return call_.outputs[0].shape.rank(); }
   const kernels::Window& window() const { return params_.conv.window; }
+  memory::data_type src_type() const { return onednn::TypeOf(call_.inputs[kSrc].dtype); }
+  memory::data_type dst_type() const { return onednn::TypeOf(call_.outputs[0].dtype); }
   int first_axis() const { return kernels::kSpatialAxes - (rank() - 2); }
 
   memory::dims WeightDims() const {
@@ -177,8 +180,8 @@ class OneDnnConv : public PreparedKernel {
     pads_end[0] = band.pad_end;
     memory::dims dilations = AxesOf(window().dilation, axes);
     for (auto& dilation : dilations) --dilation;
-    const memory::desc src(src_dims, memory::data_type::f32, ChannelsLastTag(rank()));
-    const memory::desc dst(dst_dims, memory::data_type::f32, ChannelsLastTag(rank()));
+    const memory::desc src(src_dims, src_type(), ChannelsLastTag(rank()));
+    const memory::desc dst(dst_dims, dst_type(), ChannelsLastTag(rank()));
     const dnnl::convolution_forward::desc desc(
         dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct, src, weights_desc_,
         bias_desc_, dst, AxesOf(window().stride, axes), dilations, pads_begin, pads_end);
@@ -195,24 +198,27 @@ class OneDnnConv : public PreparedKernel {
   }
 
   // How many groups of images, and bands of each.
-  std::pair<int64_t, int64_t> NumSlices() const {
+  std::pair<int64_t, int64_t> NumSlices(int64_t most_bands) const {
     const Shape& out = call_.outputs[0].shape;
     const Shape& w = call_.inputs[kWeights].shape;
     const double flops = 2.0 * static_cast<double>(out.Product(1, out.rank())) *
                          static_cast<double>(w.Product(1, w.rank()));
-    const double least = LeastFlopsFor(4.0 * static_cast<double>(w.num_elements()));
-    if (out[0] < kManyImages) return {out[0], SlicesFor(flops, least, out[2], 8)};
+    const auto bytes = static_cast<double>(BytesFor(call_.inputs[kSrc].dtype, w.num_elements()));
+    const double least = LeastFlopsFor(bytes);
+    if (out[0] < kManyImages) return {out[0], SlicesFor(flops, least, out[2], most_bands)};
     return {SlicesFor(flops * static_cast<double>(out[0]), least, out[0], 64), 1};
   }
 
-  void Cut() {
+  void Cut(int64_t most_bands) {
+    bands_.clear();
+    slices_.clear();
     const Shape& out = call_.outputs[0].shape;
     plain_weights_ = PlainWeights();
-    weights_desc_ = memory::desc(WeightDims(), memory::data_type::f32, memory::format_tag::any);
+    weights_desc_ = memory::desc(WeightDims(), src_type(), memory::format_tag::any);
     if (bias_.defined()) {
       bias_desc_ = memory::desc({out[1]}, memory::data_type::f32, memory::format_tag::a);
     }
-    const auto [groups, bands] = NumSlices();
+    const auto [groups, bands] = NumSlices(most_bands);
     for (int64_t group = 0; group < groups; ++group) {
       for (int64_t band = 0; band < bands; ++band) {
         AddSlice(RangeOf(group, groups, out[0]), RangeOf(band, bands, out[2]));
@@ -223,8 +229,8 @@ class OneDnnConv : public PreparedKernel {
   void AddSlice(SliceRange images, SliceRange rows) {
     const Shape& in = call_.inputs[kSrc].shape;
     const Shape& out = call_.outputs[0].shape;
-    const size_t in_row = sizeof(float) * in.Product(3, in.rank()) * in[1];
-    const size_t out_row = sizeof(float) * out.Product(3, out.rank()) * out[1];
+    const size_t in_row = BytesFor(call_.inputs[kSrc].dtype, in.Product(3, in.rank()) * in[1]);
+    const size_t out_row = BytesFor(call_.outputs[0].dtype, out.Product(3, out.rank()) * out[1]);
     const Band band = BandOf(images, rows);
     if (!bands_.contains(band)) bands_.emplace(band, MakeBand(band));
     const int axis = first_axis();
@@ -248,11 +254,8 @@ class OneDnnConv : public PreparedKernel {
   size_t scratchpad_bytes_ = 0;
 };
 
-}  // namespace
-
-bool OneDnnConvSupports(const KernelCall& call) {
-  const auto* params = std::get_if<FusedConvParams>(&call.params);
-  if (params == nullptr || !call.All(DType::kFloat32)) return false;
+// Apart from types.
+bool FormFits(const KernelCall& call) {
   const Shape& out = call.outputs[0].shape;
   if (out.rank() < 3 || out.rank() > 5 || out.num_elements() == 0) return false;
   if (call.inputs[kSrc].shape.num_elements() == 0) return false;
@@ -260,6 +263,23 @@ bool OneDnnConvSupports(const KernelCall& call) {
     if (desc->layout != Layout::kChannelsLast) return false;
   }
   return onednn::SizesFit(call);
+}
+
+}  // namespace
+
+bool OneDnnConvSupports(const KernelCall& call) {
+  return std::holds_alternative<FusedConvParams>(call.params) && call.All(DType::kFloat32) &&
+         FormFits(call);
+}
+
+bool OneDnnConvBf16Supports(const KernelCall& call) {
+  const auto* params = std::get_if<FusedConvParams>(&call.params);
+  if (params == nullptr || !onednn::ComputesBf16(call)) return false;
+  // A group's channels are filled up with those of the next, by weights of 0: infinities would
+  // become NaNs of another group.
+  constexpr int64_t kBlock = 16;
+  const int64_t channels = call.inputs[kWeights].shape[1];
+  return FormFits(call) && (params->conv.groups == 1 || channels == 1 || channels % kBlock == 0);
 }
 
 Result<std::shared_ptr<const PreparedKernel>> PrepareOneDnnConv(const KernelCall& call,

@@ -6,7 +6,10 @@
 #include <array>
 #include <limits>
 
+#include "base/cpu_features.h"
 #include "base/hash.h"
+#include "kernels/portable/bf16.h"
+#include "kernels/portable/simd.h"
 
 // Of the OpenMP runtime that oneDNN uses; its header would need the compiler's OpenMP mode.
 extern "C" int omp_get_max_threads();
@@ -131,6 +134,33 @@ bool SizesFit(const KernelCall& call) {
   };
   return std::all_of(call.inputs.begin(), call.inputs.end(), fits) &&
          std::all_of(call.outputs.begin(), call.outputs.end(), fits);
+}
+
+dnnl::memory::data_type TypeOf(DType dtype) {
+  return dtype == DType::kBFloat16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
+}
+
+bool ComputesBf16(const KernelCall& call) {
+  constexpr size_t kBias = 2, kResidual = 3;
+  const DType output = call.outputs[0].dtype;
+  if (!HasBf16Arithmetic() || call.inputs[0].dtype != DType::kBFloat16) return false;
+  if (output != DType::kBFloat16 && output != DType::kFloat32) return false;
+  if (call.inputs[1].dtype != DType::kFloat32 && call.inputs[1].dtype != DType::kBFloat16) {
+    return false;
+  }
+  if (call.has_input(kBias) && call.inputs[kBias].dtype != DType::kFloat32) return false;
+  return !call.has_input(kResidual) || call.inputs[kResidual].dtype == output;
+}
+
+void Activate(const Elementwise& function, DType dtype, std::byte* data, size_t bytes) {
+  if (function.op == ElementwiseOp::kIdentity) return;
+  if (dtype == DType::kBFloat16) {
+    auto* y = reinterpret_cast<uint16_t*>(data);
+    simd::UnaryBf16(function, y, y, bytes / sizeof(uint16_t));
+  } else {
+    auto* y = reinterpret_cast<float*>(data);
+    simd::Unary(function, y, y, bytes / sizeof(float));
+  }
 }
 
 Elementwise AppendPostOp(const Elementwise& function, dnnl::post_ops* post_ops) {

@@ -68,6 +68,16 @@ Status Execute(const dnnl::primitive& primitive, std::initializer_list<Argument>
 // oneDNN counts in 32 bits here and there: false when a tensor has too many elements for that.
 bool SizesFit(const KernelCall& call);
 
+// float32 or bfloat16.
+dnnl::memory::data_type TypeOf(DType dtype);
+
+// A convolution or product of bfloat16 that this processor has instructions for: input 0 is
+// bfloat16; constant weights and the bias come as float32; the residual is of the output's type.
+bool ComputesBf16(const KernelCall& call);
+
+// What the primitive left of an activation, on `bytes` of float32 or bfloat16.
+void Activate(const Elementwise& function, DType dtype, std::byte* data, size_t bytes);
+
 // Appends an activation as a post-op. Gives what is left to apply to the results: the activation
 // where oneDNN has none that computes the same, else the identity.
 Elementwise AppendPostOp(const Elementwise& function, dnnl::post_ops* post_ops);

@@ -6,7 +6,6 @@
 
 #include "kernels/kernel.h"
 #include "kernels/onednn/library.h"
-#include "kernels/portable/simd.h"
 #include "kernels/slicing.h"
 
 namespace kheya {
@@ -95,6 +94,9 @@ class OneDnnMatMul : public PreparedKernel {
     if (call_.has_input(kBias)) KHEYA_RETURN_IF_ERROR(PrepareBias(context.constant(kBias)));
     const Tensor* b = sizes_.batch == 1 ? context.constant(kB) : nullptr;
     b_packed_ = b != nullptr && context.cache != nullptr;
+    if (!b_packed_ && call_.inputs[kB].dtype != call_.inputs[kA].dtype) {
+      return UnimplementedError("the right operand is neither constant nor of the left one's type");
+    }
     KHEYA_RETURN_IF_ERROR(onednn::Guard([&] { Cut(); }));
     for (MatMulSlice& slice : slices_) {
       scratchpad_bytes_ = std::max(scratchpad_bytes_, slice.part->scratchpad.get_size());
@@ -115,13 +117,15 @@ class OneDnnMatMul : public PreparedKernel {
     const MatMulSlice& slice = slices_[args.slice];
     const PartPrimitive& part = *slice.part;
     const auto at = [&](int input, size_t offset) {
-      const auto* data = reinterpret_cast<const float*>(args.inputs[input]);
-      return const_cast<float*>(data) + offset;
+      const size_t bytes = BytesFor(call_.inputs[input].dtype, static_cast<int64_t>(offset));
+      return const_cast<std::byte*>(args.inputs[input]) + bytes;
     };
-    auto* y = reinterpret_cast<float*>(args.outputs[0]) + slice.y_offset;
+    const DType type = call_.outputs[0].dtype;
+    std::byte* y = args.outputs[0] + BytesFor(type, static_cast<int64_t>(slice.y_offset));
+    const size_t y_bytes = BytesFor(type, static_cast<int64_t>(slice.y_count));
     if (call_.has_input(kResidual)) {
-      const float* residual = at(kResidual, slice.y_offset);
-      if (residual != y) std::memcpy(y, residual, slice.y_count * sizeof(float));
+      const std::byte* residual = at(kResidual, slice.y_offset);
+      if (residual != y) std::memcpy(y, residual, y_bytes);
     }
     const void* b =
         slice.packed ? static_cast<const void*>(slice.packed->data()) : at(kB, slice.b_offset);
@@ -134,7 +138,7 @@ class OneDnnMatMul : public PreparedKernel {
                                          {DNNL_ARG_BIAS, &part.bias, const_cast<float*>(bias)},
                                          {DNNL_ARG_DST, &part.y, y},
                                          {DNNL_ARG_SCRATCHPAD, &part.scratchpad, scratchpad}}));
-    if (left_.op != ElementwiseOp::kIdentity) simd::Unary(left_, y, y, slice.y_count);
+    onednn::Activate(left_, type, y, y_bytes);
     return OkStatus();
   }
 
@@ -153,19 +157,22 @@ class OneDnnMatMul : public PreparedKernel {
   }
 
   // A stack of matrices; one alone is two-dimensional, which is the form that packs.
-  static memory::desc Describe(memory::dims dims, memory::dims strides) {
+  static memory::desc Describe(memory::data_type type, memory::dims dims, memory::dims strides) {
     if (dims[0] == 1) {
       dims.erase(dims.begin());
       strides.erase(strides.begin());
     }
-    return {dims, memory::data_type::f32, strides};
+    return {dims, type, strides};
   }
 
+  memory::data_type a_type() const { return onednn::TypeOf(call_.inputs[kA].dtype); }
+
+  // As it lies in memory.
   memory::desc BDesc(const Part& part) const {
     const int64_t k = sizes_.k;
-    return Describe({part.batch, k, part.n}, params().gemm.trans_b
-                                                 ? memory::dims{k * sizes_.n, 1, k}
-                                                 : memory::dims{k * sizes_.n, sizes_.n, 1});
+    return Describe(onednn::TypeOf(call_.inputs[kB].dtype), {part.batch, k, part.n},
+                    params().gemm.trans_b ? memory::dims{k * sizes_.n, 1, k}
+                                          : memory::dims{k * sizes_.n, sizes_.n, 1});
   }
 
   // What b is packed to: the same for all parts of as many columns.
@@ -173,16 +180,17 @@ class OneDnnMatMul : public PreparedKernel {
     for (const auto& [other, made] : parts_) {
       if (other.n == part.n) return made.b;
     }
-    return {{sizes_.k, part.n}, memory::data_type::f32, memory::format_tag::any};
+    return {{sizes_.k, part.n}, a_type(), memory::format_tag::any};
   }
 
   // Throws what oneDNN throws.
   PartPrimitive MakePart(const Part& part) {
     const int64_t m = part.m, n = part.n, k = sizes_.k;
-    const memory::desc a =
-        Describe({part.batch, m, k}, params().gemm.trans_a ? memory::dims{sizes_.m * k, 1, sizes_.m}
-                                                           : memory::dims{m * k, k, 1});
-    const memory::desc y = Describe({part.batch, m, n}, {m * n, n, 1});
+    const memory::desc a = Describe(a_type(), {part.batch, m, k},
+                                    params().gemm.trans_a ? memory::dims{sizes_.m * k, 1, sizes_.m}
+                                                          : memory::dims{m * k, k, 1});
+    const memory::desc y =
+        Describe(onednn::TypeOf(call_.outputs[0].dtype), {part.batch, m, n}, {m * n, n, 1});
     const memory::desc b = b_packed_ ? PackedDesc(part) : BDesc(part);
     memory::desc bias;
     if (bias_.defined()) {
@@ -217,7 +225,8 @@ class OneDnnMatMul : public PreparedKernel {
     const bool whole_a = params().gemm.trans_a;  // rows of a transposed a are not dense
     if (sizes_.batch > 1) return CutBatch(flops);
     if (sizes_.m == 1) return CutColumns();
-    const double least = LeastFlopsFor(4.0 * static_cast<double>(sizes_.n * sizes_.k));
+    const double least =
+        LeastFlopsFor(static_cast<double>(BytesFor(call_.inputs[kA].dtype, sizes_.n * sizes_.k)));
     const int64_t count = whole_a ? 1 : SlicesFor(flops, least, (sizes_.m + 15) / 16, 8);
     for (int64_t i = 0; i < count; ++i) {
       const SliceRange rows = RangeOf(i, count, sizes_.m);
@@ -245,7 +254,7 @@ class OneDnnMatMul : public PreparedKernel {
 
   // One row: what is read is the right operand, so its bytes are what counts.
   void CutColumns() {
-    const double bytes = 4.0 * static_cast<double>(sizes_.n) * static_cast<double>(sizes_.k);
+    const auto bytes = static_cast<double>(BytesFor(call_.inputs[kA].dtype, sizes_.n * sizes_.k));
     const int64_t blocks = (sizes_.n + 63) / 64;
     const int64_t count = b_packed_ ? SlicesFor(bytes, 4 * kLeastBytes, blocks, 8) : 1;
     for (int64_t i = 0; i < count; ++i) {
@@ -277,11 +286,9 @@ class OneDnnMatMul : public PreparedKernel {
   size_t scratchpad_bytes_ = 0;
 };
 
-}  // namespace
-
-bool OneDnnMatMulSupports(const KernelCall& call) {
-  const auto* params = std::get_if<FusedMatMulParams>(&call.params);
-  if (params == nullptr || !call.All(DType::kFloat32) || params->gemm.alpha == 0) return false;
+// Apart from types.
+bool FormFits(const KernelCall& call, const FusedMatMulParams& params) {
+  if (params.gemm.alpha == 0) return false;
   const std::optional<Sizes> sizes = SizesOf(call);
   if (!sizes || call.outputs[0].shape.num_elements() == 0 || sizes->k == 0) return false;
   if (call.has_input(kBias)) {
@@ -290,6 +297,18 @@ bool OneDnnMatMulSupports(const KernelCall& call) {
     if (bias[bias.rank() - 1] != sizes->n) return false;
   }
   return onednn::SizesFit(call);
+}
+
+}  // namespace
+
+bool OneDnnMatMulSupports(const KernelCall& call) {
+  const auto* params = std::get_if<FusedMatMulParams>(&call.params);
+  return params != nullptr && call.All(DType::kFloat32) && FormFits(call, *params);
+}
+
+bool OneDnnMatMulBf16Supports(const KernelCall& call) {
+  const auto* params = std::get_if<FusedMatMulParams>(&call.params);
+  return params != nullptr && onednn::ComputesBf16(call) && FormFits(call, *params);
 }
 
 Result<std::shared_ptr<const PreparedKernel>> PrepareOneDnnMatMul(const KernelCall& call,

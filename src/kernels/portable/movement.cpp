@@ -1,4 +1,5 @@
 // Data movement: transposes, layout changes, concatenation, splitting, gathering.
+#include <algorithm>
 #include <cstring>
 
 #include "kernels/portable/rows.h"
@@ -12,6 +13,13 @@ using PreparedResult = Result<std::shared_ptr<const PreparedKernel>>;
 // Bytes of an element that can be moved as such; 0 for packed types and strings.
 int64_t ElementBytes(DType dtype) {
   return dtype == DType::kString ? 0 : GetDTypeInfo(dtype).bits / 8;
+}
+
+// Bytes are moved, not converted.
+bool KeepsType(const KernelCall& call) {
+  return std::ranges::all_of(call.outputs, [&](const TensorDesc& output) {
+    return !output.present() || output.dtype == call.inputs[0].dtype;
+  });
 }
 
 // A permutation with dimensions of size 1 dropped and those that stay together merged: output
@@ -179,7 +187,7 @@ Status GatherRows(const KernelArgs& args, SliceRange rows, int64_t indices, int6
 }  // namespace
 
 bool PortableTransposeSupports(const KernelCall& call) {
-  return std::holds_alternative<TransposeParams>(call.params) &&
+  return std::holds_alternative<TransposeParams>(call.params) && KeepsType(call) &&
          ElementBytes(call.inputs[0].dtype) > 0 && ElementBytes(call.inputs[0].dtype) <= 8 &&
          call.inputs[0].layout == Layout::kPlain && call.inputs[0].shape.num_elements() > 0;
 }
@@ -192,8 +200,9 @@ PreparedResult PreparePortableTranspose(const KernelCall& call, const PrepareCon
 
 bool PortableReorderSupports(const KernelCall& call) {
   const int64_t bytes = ElementBytes(call.inputs[0].dtype);
-  return std::holds_alternative<ReorderParams>(call.params) && bytes > 0 && bytes <= 8 &&
-         call.inputs[0].shape.rank() >= 3 && call.inputs[0].layout != call.outputs[0].layout;
+  return std::holds_alternative<ReorderParams>(call.params) && KeepsType(call) && bytes > 0 &&
+         bytes <= 8 && call.inputs[0].shape.rank() >= 3 &&
+         call.inputs[0].layout != call.outputs[0].layout;
 }
 
 PreparedResult PreparePortableReorder(const KernelCall& call, const PrepareContext&) {
@@ -214,7 +223,8 @@ PreparedResult PreparePortableConcat(const KernelCall& call, const PrepareContex
 }
 
 bool PortableSplitSupports(const KernelCall& call) {
-  return std::holds_alternative<SplitParams>(call.params) && ElementBytes(call.inputs[0].dtype) > 0;
+  return std::holds_alternative<SplitParams>(call.params) && KeepsType(call) &&
+         ElementBytes(call.inputs[0].dtype) > 0;
 }
 
 PreparedResult PreparePortableSplit(const KernelCall& call, const PrepareContext&) {
@@ -222,7 +232,7 @@ PreparedResult PreparePortableSplit(const KernelCall& call, const PrepareContext
 }
 
 bool PortableGatherSupports(const KernelCall& call) {
-  if (!std::holds_alternative<GatherParams>(call.params)) return false;
+  if (!std::holds_alternative<GatherParams>(call.params) || !KeepsType(call)) return false;
   const DType index = call.inputs[1].dtype;
   return (index == DType::kInt64 || index == DType::kInt32) &&
          ElementBytes(call.inputs[0].dtype) > 0 && call.outputs[0].shape.num_elements() > 0 &&

@@ -1,6 +1,7 @@
 // Maximum and average pools over one or two spatial axes in channels-last layout.
 #include <limits>
 
+#include "kernels/portable/pool_taps.h"
 #include "kernels/portable/rows.h"
 #include "kernels/portable/simd.h"
 
@@ -32,39 +33,17 @@ class PoolKernel : public PreparedKernel {
     for (int64_t row = rows.begin; row < rows.end; ++row) {
       const float* x = InputF32(args, 0) + row / out_[kHeight] * image;
       float* y = OutputF32(args, 0) + row * out_[kWidth] * channels_;
-      const Taps high = TapsOf(kHeight, row % out_[kHeight]);
+      const PoolTaps high = PoolTapsOf(params_, in_, kHeight, row % out_[kHeight]);
       for (int64_t column = 0; column < out_[kWidth]; ++column, y += channels_) {
-        PoolOne(x, high, TapsOf(kWidth, column), y);
+        PoolOne(x, high, PoolTapsOf(params_, in_, kWidth, column), y);
       }
     }
     return OkStatus();
   }
 
  private:
-  // The input indices of one position along an axis: first, first + step, ... below last; and how
-  // many the average counts.
-  struct Taps {
-    int64_t first = 0;
-    int64_t last = 0;
-    int64_t step = 1;
-    int64_t counted = 0;
-  };
-
-  Taps TapsOf(int axis, int64_t position) const {
-    const kernels::Window& window = params_.window;
-    const int64_t step = window.dilation[axis];
-    const int64_t begin = position * window.stride[axis] - window.pad_begin[axis];
-    const int64_t end = begin + DilatedKernel(window, axis);
-    const int64_t skipped = begin < 0 ? (-begin + step - 1) / step : 0;
-    Taps taps{begin + skipped * step, std::min(end, in_[axis]), step, 0};
-    const int64_t limit = params_.count_include_pad ? in_[axis] + window.pad_end[axis] : in_[axis];
-    const int64_t start = params_.count_include_pad ? begin : taps.first;
-    taps.counted = std::max<int64_t>(0, (std::min(end, limit) - start + step - 1) / step);
-    return taps;
-  }
-
   // The taps of one position are gathered in rounds of at most kTaps pointers.
-  void PoolOne(const float* x, const Taps& high, const Taps& wide, float* y) const {
+  void PoolOne(const float* x, const PoolTaps& high, const PoolTaps& wide, float* y) const {
     constexpr size_t kTaps = 64;
     const float* taps[kTaps + 1];
     size_t count = 0;

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "kernels/portable/bf16.h"
 #include "kernels/portable/panels.h"
 #include "kernels/portable/rows.h"
 #include "kernels/portable/simd.h"
@@ -44,7 +45,9 @@ class WinogradConv : public PreparedKernel {
         in_channels_(call.inputs[0].shape[1]),
         out_channels_(call.outputs[0].shape[1]),
         has_bias_(call.has_input(2)),
-        has_residual_(call.has_input(3)) {
+        has_residual_(call.has_input(3)),
+        x_type_(call.inputs[0].dtype),
+        y_type_(call.outputs[0].dtype) {
     const auto panel = static_cast<int64_t>(simd::PanelColumns());
     columns_ = (out_channels_ + panel - 1) / panel * panel;
     tiles_high_ = (out_[kHeight] + tile - 1) / tile;
@@ -99,8 +102,14 @@ class WinogradConv : public PreparedKernel {
   // Rows of one point are this far from the next point's: not a multiple of a page, whose lines
   // would all fall into the same place of the cache.
   int64_t PointPitch(int64_t channels) const { return block_ * channels + 16; }
+  // Zeros, one tile of each side as float32 where memory is bfloat16, both transformed sides.
   int64_t SliceFloats() const {
-    return in_channels_ + points() * (PointPitch(in_channels_) + PointPitch(columns_));
+    return in_channels_ + TileFloats() +
+           points() * (PointPitch(in_channels_) + PointPitch(columns_));
+  }
+  int64_t TileFloats() const {
+    if (x_type_ == DType::kFloat32 && y_type_ == DType::kFloat32) return 0;
+    return points() * in_channels_ + 2 * tile_ * tile_ * out_channels_;
   }
 
   // As many tiles at once as keep both transformed sides in the second cache, but enough for the
@@ -163,13 +172,15 @@ class WinogradConv : public PreparedKernel {
   }
 
   // A pixel of the input that a tile reads, counted from its first; null in the padding.
-  const float* InputPixel(const KernelArgs& args, const Place& place, int64_t i, int64_t j) const {
+  const std::byte* InputPixel(const KernelArgs& args, const Place& place, int64_t i,
+                              int64_t j) const {
     const kernels::Window& window = params_.conv.window;
     const int64_t row = place.row + i - window.pad_begin[kHeight];
     const int64_t column = place.column + j - window.pad_begin[kWidth];
     if (row < 0 || row >= in_[kHeight] || column < 0 || column >= in_[kWidth]) return nullptr;
-    return InputF32(args, 0) +
-           ((place.image * in_[kHeight] + row) * in_[kWidth] + column) * in_channels_;
+    const int64_t first =
+        ((place.image * in_[kHeight] + row) * in_[kWidth] + column) * in_channels_;
+    return args.inputs[0] + BytesFor(x_type_, first);
   }
 
   int64_t OutputOffset(const Place& place, int64_t row, int64_t column) const {
@@ -183,10 +194,11 @@ class WinogradConv : public PreparedKernel {
 
   void RunBlock(const KernelArgs& args, float* scratch, int64_t first, int64_t count) const {
     const int64_t v_pitch = PointPitch(in_channels_), y_pitch = PointPitch(columns_);
-    float* v = scratch + in_channels_;
+    float* tile = scratch + in_channels_;
+    float* v = tile + TileFloats();
     float* products = v + points() * v_pitch;
     for (int64_t i = 0; i < count; ++i) {
-      LoadTile(args, PlaceOf(first + i), scratch, v + i * in_channels_, v_pitch);
+      LoadTile(args, PlaceOf(first + i), scratch, tile, v + i * in_channels_, v_pitch);
     }
     for (int64_t p = 0; p < points(); ++p) {
       simd::PanelProduct product;
@@ -198,30 +210,37 @@ class WinogradConv : public PreparedKernel {
       simd::RunPanels(product, count);
     }
     for (int64_t i = 0; i < count; ++i) {
-      StoreTile(args, PlaceOf(first + i), products + i * columns_, y_pitch);
+      StoreTile(args, PlaceOf(first + i), products + i * columns_, y_pitch, tile);
     }
   }
 
-  void LoadTile(const KernelArgs& args, const Place& place, const float* zeros, float* v,
-                int64_t pitch) const {
+  void LoadTile(const KernelArgs& args, const Place& place, const float* zeros, float* tile,
+                float* v, int64_t pitch) const {
     std::array<const float*, kMostPoints> pixels;
     for (int64_t i = 0; i < points(); ++i) {
-      const float* pixel = InputPixel(args, place, i / (tile_ + 2), i % (tile_ + 2));
-      pixels[i] = pixel != nullptr ? pixel : zeros;
+      const std::byte* pixel = InputPixel(args, place, i / (tile_ + 2), i % (tile_ + 2));
+      pixels[i] = zeros;
+      if (pixel == nullptr) continue;
+      pixels[i] = ReadRun(pixel, x_type_, 0, in_channels_, tile + i * in_channels_);
     }
     simd::WinogradInput(tile_, pixels.data(), in_channels_, v, pitch);
   }
 
-  void StoreTile(const KernelArgs& args, const Place& place, const float* products,
-                 int64_t pitch) const {
+  void StoreTile(const KernelArgs& args, const Place& place, const float* products, int64_t pitch,
+                 float* tile) const {
     Pixels<float> y = {};
     Pixels<const float> residual = {};
+    float* y_room = tile + points() * in_channels_;
+    float* residual_room = y_room + tile_ * tile_ * out_channels_;
     for (int64_t i = 0; i < tile_; ++i) {
       for (int64_t j = 0; j < tile_; ++j) {
         if (!Inside(place, i, j)) continue;
         const int64_t offset = OutputOffset(place, i, j);
-        y[i * tile_ + j] = OutputF32(args, 0) + offset;
-        if (has_residual_) residual[i * tile_ + j] = InputF32(args, 3) + offset;
+        const int64_t pixel = i * tile_ + j;
+        y[pixel] = RoomFor(args.outputs[0], y_type_, offset, y_room + pixel * out_channels_);
+        if (!has_residual_) continue;
+        residual[pixel] = ReadRun(args.inputs[3], y_type_, offset, out_channels_,
+                                  residual_room + pixel * out_channels_);
       }
     }
     const float* bias = has_bias_ ? InputF32(args, 2) : nullptr;
@@ -233,10 +252,13 @@ class WinogradConv : public PreparedKernel {
       const int64_t end = std::min(done + kChannelMultiple, out_channels_);
       for (; done < end; ++done) StoreDirectly(args, place, y, residual, done);
     }
-    if (params_.activation.op == ElementwiseOp::kIdentity) return;
     const int64_t count = std::min<int64_t>(tile_, out_[kWidth] - place.column) * out_channels_;
     for (int64_t i = 0; i < tile_ && y[i * tile_] != nullptr; ++i) {
-      simd::Unary(params_.activation, y[i * tile_], y[i * tile_], count);
+      float* row = y[i * tile_];
+      if (params_.activation.op != ElementwiseOp::kIdentity) {
+        simd::Unary(params_.activation, row, row, count);
+      }
+      WriteRun(args.outputs[0], y_type_, OutputOffset(place, i, 0), count, row);
     }
   }
 
@@ -248,8 +270,10 @@ class WinogradConv : public PreparedKernel {
       for (int tap = 0; tap < 9; ++tap) {
         const double weight = FilterElement(tap / 3, tap % 3, in, channel);
         for (int64_t i = 0; i < tile_ * tile_; ++i) {
-          const float* pixel = InputPixel(args, place, i / tile_ + tap / 3, i % tile_ + tap % 3);
-          if (pixel != nullptr) sums[i] += weight * pixel[in];
+          const std::byte* pixel =
+              InputPixel(args, place, i / tile_ + tap / 3, i % tile_ + tap % 3);
+          float room = 0;
+          if (pixel != nullptr) sums[i] += weight * *ReadRun(pixel, x_type_, in, 1, &room);
         }
       }
     }
@@ -269,6 +293,8 @@ class WinogradConv : public PreparedKernel {
   const int64_t out_channels_;
   const bool has_bias_;
   const bool has_residual_;
+  const DType x_type_;
+  const DType y_type_;   // of the residual too
   int64_t columns_ = 0;  // channels of the output, filled up to whole panels
   int64_t tiles_high_ = 0;
   int64_t tiles_wide_ = 0;
@@ -292,9 +318,10 @@ Result<std::shared_ptr<const PreparedKernel>> Prepare(const KernelCall& call,
 
 }  // namespace
 
-bool WinogradSupports(const KernelCall& call) {
+// Apart from types.
+static bool FormFits(const KernelCall& call) {
   const auto* params = std::get_if<FusedConvParams>(&call.params);
-  if (params == nullptr || !call.All(DType::kFloat32) || params->conv.groups != 1) return false;
+  if (params == nullptr || params->conv.groups != 1) return false;
   const Shape& in = call.inputs[0].shape;
   const Shape& out = call.outputs[0].shape;
   if (out.rank() != 4 || out.num_elements() == 0 || in.num_elements() == 0) return false;
@@ -306,6 +333,17 @@ bool WinogradSupports(const KernelCall& call) {
   }
   return in[1] % kChannelMultiple == 0 && out[1] % kChannelMultiple == 0 &&
          call.inputs[0].layout == Layout::kChannelsLast;
+}
+
+bool WinogradSupports(const KernelCall& call) {
+  return call.All(DType::kFloat32) && FormFits(call);
+}
+
+// Memory of bfloat16: the products are in float32 all the same.
+bool WinogradBf16Supports(const KernelCall& call) {
+  if (!MixesBf16(call) || !FormFits(call) || call.inputs[1].dtype != DType::kFloat32) return false;
+  if (call.has_input(2) && call.inputs[2].dtype != DType::kFloat32) return false;
+  return !call.has_input(3) || call.inputs[3].dtype == call.outputs[0].dtype;
 }
 
 Result<std::shared_ptr<const PreparedKernel>> PrepareWinograd2(const KernelCall& call,
