@@ -29,7 +29,9 @@ constexpr Command kCommands[] = {
      "kheya run model.onnx --input image=@cat.jpg --top 5",
      DefineRun},
     {"bench", "Measure how fast a model runs here",
-     "kheya bench model.onnx --threads 1 --shape image=1x3x224x224 --json", DefineBench},
+     "kheya bench model.onnx --threads 1 --shape image=1x3x224x224 --json\n"
+     "kheya bench model.onnx --threads 1 --profile --trace trace.json",
+     DefineBench},
     {"compile", "Write a package: choices made, weights packed, ready at once when it is loaded",
      "kheya compile model.onnx -o model.kheya\n"
      "kheya compile text.onnx -o text.kheya --shape ids=1x128",
@@ -44,6 +46,8 @@ constexpr Command kCommands[] = {
      "kheya convert model.onnx -o older.onnx --opset 17\n"
      "kheya convert model.onnx -o small.onnx --simplify --external-data",
      DefineConvert},
+    {"optimize", "Show the graph that runs, and why optimizations did or did not apply",
+     "kheya optimize model.onnx --explain", DefineOptimize},
     {"conformance", "Run the ONNX project's test cases and count what passes",
      "kheya conformance /usr/lib/python3/dist-packages/onnx/backend/test/data/node\n"
      "kheya conformance onnx/backend/test/data --filter 'test_(loop|scan)' --json",

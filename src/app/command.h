@@ -30,6 +30,7 @@ CommandBody DefineCompile(CLI::App& app);
 CommandBody DefineEvaluate(CLI::App& app);
 CommandBody DefineServe(CLI::App& app);
 CommandBody DefineConvert(CLI::App& app);
+CommandBody DefineOptimize(CLI::App& app);
 CommandBody DefineConformance(CLI::App& app);
 CommandBody DefineDevices(CLI::App& app);
 CommandBody DefineCompletion(CLI::App& app);

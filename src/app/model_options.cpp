@@ -100,6 +100,7 @@ Result<std::shared_ptr<CompiledModel>> ModelOptions::Compile(const LoadOptions& 
   options.device = device;
   options.tactics = tactics;
   options.disabled_passes = disabled_passes;
+  options.compare_tactics = compare_tactics;
   KHEYA_ASSIGN_OR_RETURN(options.input_shapes, ParseShapes());
   const auto bar = std::make_shared<ProgressBar>("timing kernels", std::ceil(tuning_budget));
   if (memory_limit > 0) {

@@ -25,6 +25,7 @@ struct ModelOptions {
   bool no_tuning = false;
   double tuning_budget = 15;  // seconds
   bool deterministic = false;
+  bool compare_tactics = false;  // not a flag of every command
   bool no_cache = false;
   uint64_t memory_limit = 0;  // bytes
   uint64_t cache_size_mib = 8192;

@@ -43,6 +43,7 @@ class CompiledGraph : public CompiledModel {
   uint64_t weight_bytes() const override;
   uint64_t arena_bytes() const override;
   std::string Describe() const override;
+  Result<std::vector<StepInfo>> Steps(const std::map<std::string, Shape>& input_shapes) override;
   Status SavePackage(const std::string& path) const override;
   std::optional<int64_t> Macs(const std::map<std::string, Shape>& input_shapes) const override;
 
@@ -61,7 +62,6 @@ class CompiledGraph : public CompiledModel {
   Result<std::shared_ptr<const Plan>> Compile(const Graph& lowered, Tuner* tuner, bool may_time);
   // ResourceExhausted unless the budget has room for a run of the plan.
   Status CheckRoom(const Plan& plan) const;
-  Status NoRoom(const std::string& what) const;
   void KeepChoices() const;
   // Writes the model into the cache, where it has a place there.
   void KeepCompiled();
@@ -69,6 +69,8 @@ class CompiledGraph : public CompiledModel {
   Result<const Graph*> SimplifiedGraph() const;
   Result<std::shared_ptr<Executor>> MakeExecutor(const std::map<std::string, Shape>& shapes,
                                                  bool may_time);
+  // The one plan, or that of these shapes, made where it is missing.
+  Result<std::shared_ptr<Executor>> ExecutorOf(const std::map<std::string, Shape>& input_shapes);
   Result<std::shared_ptr<Executor>> ExecutorFor(std::span<const Value> inputs);
   Status CheckInputs(std::span<const Value> inputs) const;
   Status CheckOutputs(std::span<const Value> outputs) const;

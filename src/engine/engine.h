@@ -24,6 +24,7 @@
 #include "base/cpu_ledger.h"
 #include "base/status.h"
 #include "graph/graph.h"
+#include "runtime/profile.h"
 #include "runtime/run_context.h"
 #include "tensor/value.h"
 
@@ -115,6 +116,7 @@ struct CompileOptions {
   std::string cache_dir = {};
   std::shared_ptr<Runtime> runtime;           // null: Runtime::Default()
   std::shared_ptr<MemoryBudget> budget;       // null: ProcessBudget()
+  bool compare_tactics = false;               // times every kernel of each step, for Steps()
   std::vector<std::string>* notes = nullptr;  // near misses of passes, choices of tactics
   // Warnings of the import, and why a package was compiled again; may be null.
   std::vector<std::string>* warnings = nullptr;
@@ -160,6 +162,8 @@ class CompiledModel {
   virtual uint64_t arena_bytes() const = 0;   // of the largest plan
   // The plan for people: one line a step with operator, tactic, shapes; for the declared shapes.
   virtual std::string Describe() const = 0;
+  // The steps of the plan for these input shapes, as in Prepare.
+  virtual Result<std::vector<StepInfo>> Steps(const std::map<std::string, Shape>& input_shapes) = 0;
   // Writes a package: the model with all plans made so far, to be loaded without tuning and packing
   // on machines like this one. Atomic. FailedPrecondition without CompileOptions::keep_package.
   virtual Status SavePackage(const std::string& path) const;

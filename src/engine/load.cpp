@@ -92,8 +92,8 @@ Result<std::shared_ptr<CompiledModel>> LoadAndCompileChecked(const std::string& 
     if (model != nullptr) return model;
     Warn(compile, fmt::format("file '{}': the package is compiled again: {}", path, reason));
   }
-  const bool cached =
-      !compile.cache_dir.empty() && compile.cache_bytes > 0 && !load.copy && !compile.keep_package;
+  const bool cached = !compile.cache_dir.empty() && compile.cache_bytes > 0 && !load.copy &&
+                      !compile.compare_tactics && !compile.keep_package;
   std::optional<Hash128> content;
   if (cached) content = RememberedContent(compile.cache_dir, path);
   if (content) {

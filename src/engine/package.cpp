@@ -155,7 +155,7 @@ Status Package::Feed(PackCache* cache) const {
 }
 
 Result<std::unique_ptr<PackageBuilder>> PackageBuilder::Start(
-    PackageInfo info, const Graph& graph, std::shared_ptr<const Package> others) {
+    const PackageInfo& info, const Graph& graph, std::shared_ptr<const Package> others) {
   std::unique_ptr<PackageBuilder> builder(new PackageBuilder());
   if (others != nullptr) {  // their plans name constants by number
     for (const PackageConstant& constant : others->constants()) builder->constants_.Add(constant);
@@ -174,6 +174,7 @@ std::unique_ptr<PackageBuilder> PackageBuilder::GoOn(std::shared_ptr<const Packa
   }
   for (const PackageConstant& constant : package->constants()) builder->constants_.Add(constant);
   builder->plans_ = package->plans()->plans;
+  builder->others_ = package;
   builder->base_ = std::move(package);
   return builder;
 }

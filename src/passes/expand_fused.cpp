@@ -6,6 +6,7 @@
 #include "ops/contexts.h"
 #include "ops/infer.h"
 #include "passes/activation.h"
+#include "passes/expand_attention.h"
 #include "passes/match.h"
 
 namespace kheya {
@@ -100,6 +101,7 @@ class Expander {
 Status ExpandNode(Graph& graph, const Node& node) {
   if (node.op == "FusedConv") return Expander(graph, node).Conv();
   if (node.op == "FusedMatMul") return Expander(graph, node).MatMul();
+  if (node.op == "FusedAttention") return ExpandAttention(graph, node);
   if (node.op == "FusedBatchNorm") return Expander(graph, node).BatchNorm();
   return OkStatus();
 }

@@ -8,9 +8,9 @@
 
 namespace kheya {
 
-// Replaces every FusedConv, FusedMatMul and FusedBatchNorm, subgraphs included, and infers types.
-// InvalidArgument for one whose attributes make no sense, Unimplemented for one that transposes an
-// operand of unknown rank.
+// Replaces every FusedConv, FusedMatMul, FusedAttention and FusedBatchNorm, subgraphs included, and
+// infers types. InvalidArgument for one whose attributes make no sense, Unimplemented for one that
+// transposes an operand of unknown rank.
 Status ExpandFused(Graph& graph);
 
 }  // namespace kheya

@@ -12,6 +12,7 @@
 #include "passes/absorb_scale.h"
 #include "passes/cleanup_shapes.h"
 #include "passes/fold_constants.h"
+#include "passes/lower_attention.h"
 #include "passes/lower_batch_norm.h"
 #include "passes/lower_conv.h"
 #include "passes/lower_matmul.h"
@@ -41,7 +42,7 @@ constexpr PassInfo kSimplify[] = {
     {"recognize_hard_swish", RecognizeHardSwish},
     {"recognize_gelu", RecognizeGelu},
     {"recognize_layer_norm", RecognizeLayerNorm},
-    {"absorb_pad", AbsorbPad},  // into Conv, nearest first
+    {"absorb_pad", AbsorbPad},  // into Conv and AveragePool, nearest first
     {"absorb_bias", AbsorbBias},
     {"absorb_scale", AbsorbScale},
     {"absorb_batch_norm", AbsorbBatchNorm},
@@ -49,6 +50,7 @@ constexpr PassInfo kSimplify[] = {
 
 constexpr PassInfo kLower[] = {
     {"lower_conv", LowerConv},             // bias, residual, activation behind Conv
+    {"lower_attention", LowerAttention},   // before its products become FusedMatMul
     {"lower_matmul", LowerMatmul},         // the same behind MatMul and Gemm
     {"lower_batch_norm", LowerBatchNorm},  // what no Conv absorbed
 };

@@ -154,8 +154,9 @@ class PlanBuilder {
     KHEYA_ASSIGN_OR_RETURN(const bool aliased, TryAlias(node, *op));
     if (aliased) return OkStatus();
     KHEYA_ASSIGN_OR_RETURN(const bool fast, TryKernel(node));
-    if (fast) return OkStatus();
-    return AddEvaluate(id, node, op);
+    if (!fast) KHEYA_RETURN_IF_ERROR(AddEvaluate(id, node, op));
+    if (op->macs != nullptr) plan_->steps.back().macs = op->macs(graph_, node).value_or(0);
+    return OkStatus();
   }
 
   Result<bool> TryAlias(const Node& node, const OpDef& op) {
@@ -197,6 +198,7 @@ class PlanBuilder {
     Step step;
     step.name = node.name;
     step.op = node.op;
+    no_memory_ = OkStatus();
     for (Layout layout : LayoutsFor(*node_call)) {
       KernelCall call = node_call->call;
       SetLayout(*node_call, layout, &call);
@@ -209,6 +211,7 @@ class PlanBuilder {
       KHEYA_RETURN_IF_ERROR(AddKernelStep(*node_call, layout, std::move(step)));
       return true;
     }
+    if (options_.needs_memory && !no_memory_.ok()) return no_memory_;
     return false;
   }
 
@@ -271,6 +274,7 @@ class PlanBuilder {
                                                 const Step& step) {
     auto prepared = row.prepare(call, {constants, options_.cache});
     if (prepared.ok()) return std::move(prepared).value();
+    if (prepared.status().code() == StatusCode::kResourceExhausted) no_memory_ = prepared.status();
     if (options_.notes != nullptr) {
       options_.notes->push_back(fmt::format("node '{}' ({}): kernel '{}': {}", step.name, step.op,
                                             row.name, prepared.status().message()));
@@ -300,10 +304,26 @@ class PlanBuilder {
                           [&](const KernelRow* row) { return TacticName(*row) == best; });
   }
 
+  // Times all rows; one without a time could not be prepared or has inputs that cannot be made up.
+  void Compare(const KernelCall& call, std::span<const Tensor* const> constants,
+               const std::vector<const KernelRow*>& rows, Step* step) {
+    std::vector<Tuner::Candidate> candidates;
+    for (const KernelRow* row : rows) {
+      if (auto kernel = Prepare(*row, call, constants, *step)) {
+        candidates.push_back({TacticName(*row), std::move(kernel)});
+      }
+    }
+    const std::vector<double> seconds = TimeCandidates(call, candidates, constants);
+    for (size_t i = 0; i < seconds.size(); ++i) {
+      step->compared.push_back({candidates[i].tactic, seconds[i]});
+    }
+  }
+
   // Prepares the best row that supports the call; the others become alternatives.
   bool ChooseKernel(const KernelCall& call, std::span<const Tensor* const> constants, Step* step) {
     std::vector<const KernelRow*> rows = RowsFor(call);
     Tune(call, constants, *step, &rows);
+    if (options_.compare) Compare(call, constants, rows, step);
     for (const KernelRow* row : rows) {
       if (step->kernel != nullptr) {
         step->alternatives.push_back(row->name);
@@ -322,6 +342,8 @@ class PlanBuilder {
       if (id.valid() && (graph_.Constant(id) == nullptr || step.kernel->ReadsConstant(i))) {
         const Layout wanted = node_call.follows[i] ? layout : Layout::kPlain;
         KHEYA_ASSIGN_OR_RETURN(reg, Get(id, wanted));
+      } else if (id.valid()) {
+        step.packed_bytes += graph_.Constant(id)->num_bytes();
       }
       step.inputs.push_back(reg);
     }
@@ -376,6 +398,7 @@ class PlanBuilder {
   const CompilePlanOptions& options_;
   std::shared_ptr<Plan> plan_;
   std::vector<Places> places_;
+  Status no_memory_;  // why a kernel of the step at hand could not be prepared
 };
 
 std::string DescribeRegister(const Plan& plan, RegisterId id) {

@@ -80,6 +80,21 @@ void MakeConv3x3(Rng& rng, Case& c) {
   c.Output(c.Node("FusedConv", {x, w, b, residual}, attributes, kInternalDomain));
 }
 
+void MakeConvTranspose(Rng& rng, Case& c) {
+  const int64_t in = Draw(rng, 1, 40), out = Draw(rng, 1, 70);
+  const int64_t kh = Draw(rng, 1, 5), kw = Draw(rng, 1, 5);
+  const Ints strides = {Draw(rng, 1, 4), Draw(rng, 1, 3)};
+  const Ints pads = {Draw(rng, 0, kh - 1), Draw(rng, 0, kw - 1), Draw(rng, 0, kh - 1),
+                     Draw(rng, 0, kw - 1)};
+  const Ints more = {Draw(rng, 0, strides[0] - 1), Draw(rng, 0, strides[1] - 1)};
+  const Shape shape{Draw(rng, 1, 3), in, Draw(rng, 3, 30), Draw(rng, 3, 30)};
+  const ValueId x = c.Input(SpoilSometimes(rng, RandomTensor(rng, shape)));
+  const ValueId w = c.Constant(RandomTensor(rng, Shape{in, out, kh, kw}));
+  const ValueId b = Draw(rng, 0, 1) ? c.Constant(RandomTensor(rng, Shape{out})) : ValueId();
+  c.Output(c.Node("ConvTranspose", {x, w, b},
+                  {{"strides", strides}, {"pads", pads}, {"output_padding", more}}));
+}
+
 void MakeMatMul(Rng& rng, Case& c) {
   const int64_t m = Draw(rng, 0, 1) == 0 ? Draw(rng, 1, 9) : Draw(rng, 1, 70);
   const int64_t n = Draw(rng, 1, 200), k = Draw(rng, 1, 90), batch = Draw(rng, 1, 4);
@@ -101,6 +116,64 @@ void MakeMatMul(Rng& rng, Case& c) {
   attributes.push_back({"transB", int64_t{transposed}});
   const ValueId residual = c.Input(RandomTensor(rng, Shape{m, n}));
   c.Output(c.Node("FusedMatMul", {a, b, bias, residual}, attributes, kInternalDomain));
+}
+
+// A mask that broadcasts to the scores, some of it hidden, now and then a whole row.
+Tensor RandomMask(Rng& rng, const Shape& scores, bool of_bool) {
+  std::vector<int64_t> dims;
+  for (int64_t dim : scores) dims.push_back(Draw(rng, 0, 1) ? dim : 1);
+  if (Draw(rng, 0, 3) != 0) dims.back() = scores[3];
+  const Shape shape = Shape::Create(dims).value();
+  if (of_bool) {
+    Tensor mask = Tensor::Allocate(DType::kBool, shape).value();
+    for (bool& each : mask.mutable_data<bool>()) each = Draw(rng, 0, 3) != 0;
+    return mask;
+  }
+  Tensor mask = RandomTensor(rng, shape);
+  // Both swallow the score, so that rows of them alone are no matter of rounding.
+  const float hidden = Draw(rng, 0, 1) ? -INFINITY : -3e38f;
+  for (float& each : mask.mutable_data<float>()) each = Draw(rng, 0, 3) ? each : hidden;
+  const int64_t keys = dims.back();
+  if (Draw(rng, 0, 2) == 0) std::fill_n(mask.mutable_data<float>().begin(), keys, hidden);
+  return mask;
+}
+
+void MakeAttention(Rng& rng, Case& c) {
+  const int64_t batch = Draw(rng, 1, 3), heads = Draw(rng, 1, 5);
+  const int64_t queries = Draw(rng, 1, 60);
+  const int64_t keys = Draw(rng, 0, 1) ? queries : Draw(rng, 1, 90);
+  const int64_t qk = Draw(rng, 0, 1) ? 32 : Draw(rng, 1, 70), v = Draw(rng, 0, 1) ? qk : 64;
+  std::vector<Attribute> attributes = {{"scale", 0.3f},
+                                       {"merge_heads", Draw(rng, 0, 1)},
+                                       {"undefined_rows", Draw(rng, 0, 2)},
+                                       {"causal", int64_t{Draw(rng, 0, 3) == 0}}};
+  std::vector<ValueId> inputs;
+  const int64_t form = Draw(rng, 0, 2);
+  if (form == 0) {  // every operand by heads
+    inputs = {c.Input(SpoilSometimes(rng, RandomTensor(rng, Shape{batch, heads, queries, qk}))),
+              c.Input(SpoilSometimes(rng, RandomTensor(rng, Shape{batch, heads, keys, qk}))),
+              c.Input(SpoilSometimes(rng, RandomTensor(rng, Shape{batch, heads, keys, v})))};
+  } else {
+    attributes.push_back({"num_heads", heads});
+    attributes.push_back({"qk_size", qk});
+    attributes.push_back({"v_size", v});
+    if (form == 1) {
+      inputs = {c.Input(RandomTensor(rng, Shape{batch, queries, heads * qk})),
+                c.Input(RandomTensor(rng, Shape{batch, keys, heads * qk})),
+                c.Input(SpoilSometimes(rng, RandomTensor(rng, Shape{batch, keys, heads * v})))};
+    } else {  // all in one
+      const ValueId all =
+          c.Input(RandomTensor(rng, Shape{batch, queries, heads * (2 * qk + v) + 3}));
+      inputs = {all, all, all};
+      attributes.push_back({"offsets", Ints{1, heads * (qk + v) + 3, heads * qk + 2}});
+    }
+  }
+  const Shape scores{batch, heads, queries, form == 2 ? queries : keys};
+  if (const int64_t mask = Draw(rng, 0, 2); mask > 0) {
+    inputs.push_back(c.Input(RandomMask(rng, scores, mask == 2)));
+    attributes.push_back({"masked_score", Draw(rng, 0, 1) ? -INFINITY : -10.0f});
+  }
+  c.Output(c.Node("FusedAttention", std::move(inputs), std::move(attributes), kInternalDomain));
 }
 
 void MakePool(Rng& rng, Case& c) {
@@ -289,7 +362,9 @@ TEST(KernelsTest, EveryRowAgreesWithTheReference) {
   Comparison comparison;
   comparison.Run(MakeConv, "conv", 60);
   comparison.Run(MakeConv3x3, "conv3x3", 60);
+  comparison.Run(MakeConvTranspose, "conv_transpose", 60);
   comparison.Run(MakeMatMul, "matmul", 60);
+  comparison.Run(MakeAttention, "attention", 200);
   comparison.Run(MakePool, "pool", 30);
   comparison.Run(MakeElementwise, "elementwise", 20);
   comparison.Run(MakeRows, "rows", 20);

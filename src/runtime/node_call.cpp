@@ -21,9 +21,11 @@ struct Row {
 constexpr Row kRows[] = {
     {"Conv", "Conv", MakeConvCall},
     {"FusedConv", "Conv", MakeConvCall},
+    {"ConvTranspose", "ConvTranspose", MakeConvTransposeCall},
     {"MatMul", "MatMul", MakeMatMulCall},
     {"Gemm", "MatMul", MakeMatMulCall},
     {"FusedMatMul", "MatMul", MakeMatMulCall},
+    {"FusedAttention", "Attention", MakeAttentionCall},
     {"MaxPool", "Pool", MakePoolCall},
     {"AveragePool", "Pool", MakePoolCall},
     {"GlobalAveragePool", "GlobalMean", MakeGlobalMeanCall},

@@ -47,11 +47,13 @@ class NodeShapes {
 std::optional<Elementwise> ReadFusedActivation(const AttributeReader& attributes);
 
 std::optional<NodeCall> MakeConvCall(const NodeShapes& node);
+std::optional<NodeCall> MakeConvTransposeCall(const NodeShapes& node);
 std::optional<NodeCall> MakePoolCall(const NodeShapes& node);
 std::optional<NodeCall> MakeLrnCall(const NodeShapes& node);
 std::optional<NodeCall> MakeAffineCall(const NodeShapes& node);
 std::optional<NodeCall> MakeGlobalMeanCall(const NodeShapes& node);
 std::optional<NodeCall> MakeMatMulCall(const NodeShapes& node);
+std::optional<NodeCall> MakeAttentionCall(const NodeShapes& node);
 std::optional<NodeCall> MakeUnaryCall(const NodeShapes& node);
 bool IsUnaryCall(std::string_view op);  // MakeUnaryCall knows the operator
 std::optional<NodeCall> MakeBinaryCall(const NodeShapes& node);

@@ -1,4 +1,5 @@
 // Matrix products, and functions over rows of plain memory.
+#include "ops/fused_attention.h"
 #include "runtime/node_call_builders.h"
 
 namespace kheya {
@@ -26,6 +27,14 @@ std::optional<NodeCall> MakeMatMulCall(const NodeShapes& node) {
     return std::nullopt;
   }
   return node.Call(params, LayoutRule::kPlain, 4);
+}
+
+std::optional<NodeCall> MakeAttentionCall(const NodeShapes& node) {
+  const Shape* mask = node.input(3).present() ? &node.input(3).shape : nullptr;
+  const Result<FusedAttention> read = ReadFusedAttention(
+      node.attributes(), node.input(0).shape, node.input(1).shape, node.input(2).shape, mask);
+  if (!read.ok() || !(read->output == node.output(0).shape)) return std::nullopt;
+  return node.Call(read->params, LayoutRule::kPlain, 4);
 }
 
 std::optional<NodeCall> MakeSoftmaxCall(const NodeShapes& node) {

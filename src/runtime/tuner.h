@@ -74,6 +74,13 @@ class Tuner {
   double spent_ = 0;
 };
 
+// Seconds that one run of each candidate takes; infinite for one that fails or answers wrong. Empty
+// for lack of memory and for inputs that cannot be made up (indices). `constants` as in
+// PrepareContext.
+std::vector<double> TimeCandidates(const KernelCall& call,
+                                   std::span<const Tuner::Candidate> candidates,
+                                   std::span<const Tensor* const> constants);
+
 }  // namespace kheya
 
 #endif  // KHEYA_RUNTIME_TUNER_H_

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "kernels/portable/panels.h"
 #include "kernels/portable/rows.h"
 #include "kernels/portable/simd.h"
 #include "kernels/portable/simd_recurrent.h"

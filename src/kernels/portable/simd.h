@@ -48,12 +48,31 @@ void Transpose(const float* x, size_t x_pitch, float* y, size_t y_pitch, size_t 
 void Gemm(size_t m, size_t n, size_t k, const float* a, size_t a_pitch, const float* b,
           size_t b_pitch, float* c, size_t c_pitch, bool add);
 
-// Columns of one panel: a packed right operand b [k][n] is n / PanelColumns() panels of k rows
-// each, the last one filled up with zeros.
-size_t PanelColumns();
-// c[m][n] = a[m][k] b, b as panels, n a multiple of PanelColumns().
+// Panels as panels.h has them, but the last one has two vectors too.
+// x [rows][columns] as panels of `rows` rows, or its transpose as panels of `columns` rows.
+void PackPanels(const float* x, size_t x_pitch, size_t rows, size_t columns, float* panels);
+void PackTransposedPanels(const float* x, size_t x_pitch, size_t rows, size_t columns,
+                          float* panels);
+// c[m][n] = a[m][k] b, b as panels, n a multiple of half of PanelColumns().
 void PanelGemm(size_t m, size_t n, size_t k, const float* a, size_t a_pitch, const float* panels,
                float* c, size_t c_pitch);
+
+// One query's scores in attention. `scores` is aligned for vectors and may be read and written up
+// to the next multiple of PanelColumns().
+struct ScoreRow {
+  float* scores = nullptr;
+  size_t count = 0;    // at least 1
+  size_t visible = 0;  // the scores behind these are -inf; at least 1
+  float scale = 1;
+  const float* mask = nullptr;  // added; null: none
+  size_t mask_step = 1;         // 0 or 1
+  bool selects = false;         // the mask (step 1) chooses: where it is 0 the score is this one:
+  float masked_score = 0;
+  bool zero_hidden = false;  // a row of -inf alone becomes 0
+  bool zero_nan = false;     // one whose softmax is NaN becomes 0
+};
+// scores = softmax(scale scores + mask)
+void SoftmaxScores(const ScoreRow& row);
 
 // Winograd's F(tile x tile, 3 x 3), tile 2 or 4, on one tile of channels-last memory; channels are
 // a multiple of 16. The input's (tile + 2)^2 pixels become as many rows of v, `pitch` apart.

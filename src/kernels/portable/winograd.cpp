@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "kernels/portable/panels.h"
 #include "kernels/portable/rows.h"
 #include "kernels/portable/simd.h"
 
@@ -188,8 +189,13 @@ class WinogradConv : public PreparedKernel {
       LoadTile(args, PlaceOf(first + i), scratch, v + i * in_channels_, v_pitch);
     }
     for (int64_t p = 0; p < points(); ++p) {
-      simd::PanelGemm(count, columns_, in_channels_, v + p * v_pitch, in_channels_,
-                      packed() + p * in_channels_ * columns_, products + p * y_pitch, columns_);
+      simd::PanelProduct product;
+      product.x = v + p * v_pitch;
+      product.x_pitch = product.run = in_channels_;
+      product.panels = packed() + p * in_channels_ * columns_;
+      product.finish.y = products + p * y_pitch;
+      product.columns = product.y_pitch = columns_;
+      simd::RunPanels(product, count);
     }
     for (int64_t i = 0; i < count; ++i) {
       StoreTile(args, PlaceOf(first + i), products + i * columns_, y_pitch);
@@ -278,9 +284,7 @@ Result<std::shared_ptr<const PreparedKernel>> Prepare(const KernelCall& call,
   if (weights == nullptr || context.cache == nullptr) {
     return UnimplementedError("weights are not constant");
   }
-  for (const float value : weights->data<float>()) {
-    if (!std::isfinite(value)) return UnimplementedError("a weight is {}", value);
-  }
+  KHEYA_RETURN_IF_ERROR(CheckFinite(*weights));
   auto kernel = std::make_shared<WinogradConv>(call, tile);
   KHEYA_RETURN_IF_ERROR(kernel->Pack(*weights, context.cache));
   return std::shared_ptr<const PreparedKernel>(std::move(kernel));

@@ -6,18 +6,10 @@
 #include <span>
 
 #include "base/status.h"
+#include "kernels/params/attention.h"
 #include "tensor/tensor.h"
 
 namespace kheya::kernels {
-
-// Where row `row` of head `head` of batch `batch` begins, in elements; the elements of a row are
-// dense.
-struct HeadStrides {
-  int64_t batch = 0;
-  int64_t head = 0;
-  int64_t row = 0;
-  int64_t At(int64_t b, int64_t h, int64_t r) const { return b * batch + h * head + r * row; }
-};
 
 // What is given out as scores besides the answer.
 enum class AttentionScores : uint8_t { kProducts, kCapped, kWithBias, kProbabilities };
