@@ -128,15 +128,18 @@ Result<std::shared_ptr<const Plan>> CompiledGraph::Compile(const Graph& lowered,
   options.tuner = tuner;
   options.may_time = may_time;
   options.compare = options_.compare_tactics;
-  Result<std::shared_ptr<const Plan>> plan = CompilePlan(lowered, options);
-  if (cache_->num_refused() > 0 || (plan.ok() && !CheckRoom(**plan).ok())) {
+  options.needs_memory = true;
+  const auto compile = [&]() -> Result<std::shared_ptr<const Plan>> {
+    KHEYA_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> made, CompilePlan(lowered, options));
+    KHEYA_RETURN_IF_ERROR(CheckRoom(*made));
+    return made;
+  };
+  Result<std::shared_ptr<const Plan>> plan = compile();
+  if (plan.status().code() == StatusCode::kResourceExhausted) {
     // Again without the forms of weights that take most.
     cache_->LimitGrowth(kLeanGrowth);
-    plan = std::shared_ptr<const Plan>();
-    plan = CompilePlan(lowered, options);
-    if (cache_->num_refused() > 0) return NoRoom("packed weights do not fit");
+    plan = compile();
   }
-  if (plan.ok()) KHEYA_RETURN_IF_ERROR(CheckRoom(**plan));
   clock.End("plan");
   if (options_.phases != nullptr) {
     options_.phases->emplace_back(" hash", cache_->hash_seconds());
@@ -145,17 +148,12 @@ Result<std::shared_ptr<const Plan>> CompiledGraph::Compile(const Graph& lowered,
   return plan;
 }
 
-Status CompiledGraph::NoRoom(const std::string& what) const {
-  return ResourceExhaustedError("model '{}': {}: {} of {} bytes are in use", name_, what,
-                                options_.budget->used_bytes(), options_.budget->limit_bytes());
-}
-
-// Whether a run will find its memory.
 Status CompiledGraph::CheckRoom(const Plan& plan) const {
   const uint64_t limit = options_.budget->limit_bytes();
   const uint64_t used = options_.budget->used_bytes();
   if (limit == 0 || (used <= limit && plan.arena_bytes <= limit - used)) return OkStatus();
-  return NoRoom(fmt::format("a run takes {} bytes", plan.arena_bytes));
+  return ResourceExhaustedError("model '{}': a run takes {} bytes, {} of {} are in use", name_,
+                                plan.arena_bytes, used, limit);
 }
 
 void CompiledGraph::KeepChoices() const {

@@ -62,7 +62,6 @@ class CompiledGraph : public CompiledModel {
   Result<std::shared_ptr<const Plan>> Compile(const Graph& lowered, Tuner* tuner, bool may_time);
   // ResourceExhausted unless the budget has room for a run of the plan.
   Status CheckRoom(const Plan& plan) const;
-  Status NoRoom(const std::string& what) const;
   void KeepChoices() const;
   // Writes the model into the cache, where it has a place there.
   void KeepCompiled();

@@ -126,7 +126,8 @@ Status CompiledGraph::SavePackage(const std::string& path) const {
     return Status(StatusCode::kFailedPrecondition,
                   fmt::format("model '{}' was not compiled to be saved", name_));
   }
-  const bool tuned = tuner_ != nullptr && options_.tuning_seconds > 0;
+  const bool was_tuned = storage_.package != nullptr && storage_.package->plans()->tuned;
+  const bool tuned = was_tuned || (tuner_ != nullptr && options_.tuning_seconds > 0);
   TacticChoices choices = tuner_ == nullptr ? TacticChoices() : tuner_->used();
   if (storage_.package != nullptr) choices.merge(TacticChoices(storage_.package->plans()->choices));
   const Status status =

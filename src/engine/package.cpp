@@ -177,6 +177,7 @@ std::unique_ptr<PackageBuilder> PackageBuilder::GoOn(std::shared_ptr<const Packa
   }
   for (const PackageConstant& constant : package->constants()) builder->constants_.Add(constant);
   builder->plans_ = package->plans()->plans;
+  builder->others_ = package;
   builder->base_ = std::move(package);
   return builder;
 }

@@ -68,19 +68,13 @@ Result<std::shared_ptr<const Buffer>> PackCache::GetLocked(std::weak_ptr<const B
   if (std::shared_ptr<const Buffer> alive = entry.lock()) return alive;
   KHEYA_RETURN_IF_ERROR(CheckHashed(weights, hashed));
   if (static_cast<double>(bytes) > most_growth_ * static_cast<double>(weights.num_bytes())) {
-    ++num_refused_;
-    return ResourceExhaustedError("{} bytes packed to {}, which the limit on memory forbids",
-                                  weights.num_bytes(), bytes);
+    return UnimplementedError("{} bytes would be packed to {}, and memory is short",
+                              weights.num_bytes(), bytes);
   }
   const double start = Now();
-  Result<Buffer> made = pack();
+  KHEYA_ASSIGN_OR_RETURN(Buffer buffer, pack());
   pack_seconds_ += Now() - start;
   ReleaseMappedPages(weights.bytes());
-  if (!made.ok()) {
-    if (made.status().code() == StatusCode::kResourceExhausted) ++num_refused_;
-    return std::move(made).status();
-  }
-  Buffer buffer = std::move(made).value();
   if (buffer.size() != bytes) {
     return InternalError("packed weights '{}': found {} bytes, expected {}", layout, buffer.size(),
                          bytes);
@@ -130,12 +124,6 @@ void PackCache::DropExpired() {
 void PackCache::LimitGrowth(double most) {
   std::lock_guard lock(mutex_);
   most_growth_ = most;
-  num_refused_ = 0;
-}
-
-size_t PackCache::num_refused() const {
-  std::lock_guard lock(mutex_);
-  return num_refused_;
 }
 
 void PackCache::AddStored(Stored stored) {

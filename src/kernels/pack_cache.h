@@ -80,10 +80,8 @@ class PackCache {
   // Bytes of the packed weights that are alive.
   uint64_t bytes() const;
   // From now on refuses packed forms, those of files excepted, of more than `most` times the bytes
-  // of the weights: where memory is short. num_refused() counts from here.
+  // of the weights: where memory is short.
   void LimitGrowth(double most);
-  // How often there was no memory for packed weights.
-  size_t num_refused() const;
   // How often weights were packed, that is, not found.
   size_t num_packed() const;
   // What comparing and packing took so far.
@@ -120,7 +118,6 @@ class PackCache {
   std::map<Key, Stored> stored_;
   std::map<const void*, Hashed> hashes_;
   size_t num_packed_ = 0;
-  size_t num_refused_ = 0;
   size_t most_hashes_ = 1024;  // before what is gone is looked for
   size_t most_entries_ = 1024;
   double most_growth_ = std::numeric_limits<double>::infinity();

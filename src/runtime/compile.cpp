@@ -237,6 +237,7 @@ class PlanBuilder {
     Step step;
     step.name = node.name;
     step.op = node.op;
+    no_memory_ = OkStatus();
     for (KernelCall& typed : TypesFor(id, *node_call)) {
       for (Layout layout : LayoutsFor(*node_call)) {
         KernelCall call = typed;
@@ -251,6 +252,7 @@ class PlanBuilder {
         return true;
       }
     }
+    if (options_.needs_memory && !no_memory_.ok()) return no_memory_;
     return false;
   }
 
@@ -331,6 +333,7 @@ class PlanBuilder {
                                                 const Step& step) {
     auto prepared = row.prepare(call, {constants, options_.cache});
     if (prepared.ok()) return std::move(prepared).value();
+    if (prepared.status().code() == StatusCode::kResourceExhausted) no_memory_ = prepared.status();
     if (options_.notes != nullptr) {
       options_.notes->push_back(fmt::format("node '{}' ({}): kernel '{}': {}", step.name, step.op,
                                             row.name, prepared.status().message()));
@@ -463,6 +466,7 @@ class PlanBuilder {
   std::shared_ptr<Plan> plan_;
   TypePlan types_;
   std::vector<Places> places_;
+  Status no_memory_;  // why a kernel of the step at hand could not be prepared
 };
 
 std::string DescribeRegister(const Plan& plan, RegisterId id) {

@@ -38,6 +38,8 @@ struct CompilePlanOptions {
   double tolerance = kDefaultTolerance;
   // Packed weights are shared through it; it must outlive no one, plans hold what they use.
   PackCache* cache = nullptr;
+  // A step whose kernels find no memory is an error; else the operator's evaluate takes it.
+  bool needs_memory = false;
   // Lines about choices, for people; may be null.
   std::vector<std::string>* notes = nullptr;
 };
