@@ -4,15 +4,16 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <memory>
 
+#include "app/bench_profile.h"
 #include "app/command.h"
 #include "app/model_options.h"
 #include "app/random_inputs.h"
 #include "app/terminal.h"
 #include "app/validators.h"
 #include "base/cpu_ledger.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "kernels/peak_probe.h"
 
@@ -25,6 +26,7 @@ struct BenchOptions {
   int iterations = 0;
   int warmup = 3;
   bool profile = false;
+  std::string trace;  // a file, or empty
   bool json = false;
 };
 
@@ -37,12 +39,12 @@ using Milliseconds = std::chrono::duration<double, std::milli>;
 
 struct Measured {
   double load_ms = 0;
+  PhaseTimes load_phases;
   double first_ms = 0;
   std::vector<double> runs_ms;  // sorted
   int threads = 0;
   int64_t batch = 0;
   std::optional<int64_t> macs;
-  std::map<std::string, std::pair<int64_t, int64_t>> profile;  // "op (tactic)": ns, count
 
   double Percentile(double part) const {
     const auto index = static_cast<size_t>(std::ceil(part * runs_ms.size())) - 1;
@@ -56,17 +58,8 @@ uint64_t PeakRssBytes() {
   return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-void AddTimings(const RunContext& context, Measured* measured) {
-  for (const StepTiming& timing : context.timings) {
-    auto& [nanoseconds, count] =
-        measured->profile[fmt::format("{} ({})", timing.op, timing.tactic)];
-    nanoseconds += timing.nanoseconds;
-    ++count;
-  }
-}
-
 Status TimeRuns(const BenchOptions& options, CompiledModel& model, const std::vector<Value>& inputs,
-                Measured* measured) {
+                Measured* measured, Profile* profile) {
   RunContext context;
   context.threads = options.model.threads;
   std::vector<Value> outputs(model.outputs().size());
@@ -89,16 +82,18 @@ Status TimeRuns(const BenchOptions& options, CompiledModel& model, const std::ve
     double milliseconds = 0;
     KHEYA_RETURN_IF_ERROR(run(&milliseconds));
     measured->runs_ms.push_back(milliseconds);
-    AddTimings(context, measured);
-    context.timings.clear();
+    if (options.profile) profile->Add(context.timings);
     bar.Update(fixed ? i + 1
                      : std::chrono::duration_cast<std::chrono::milliseconds>(elapsed).count());
   }
   std::sort(measured->runs_ms.begin(), measured->runs_ms.end());
-  return OkStatus();
+  if (options.trace.empty()) return OkStatus();
+  context.profile = context.profile_slices = true;
+  KHEYA_RETURN_IF_ERROR(run(&ignored));
+  return WriteFileAtomic(options.trace, profile->Trace(context.timings).Dump());
 }
 
-Json ToJson(const BenchOptions& options, const Measured& m) {
+Json ToJson(const BenchOptions& options, const Measured& m, const Profile& profile) {
   Json json = Json::Object();
   const double seconds = m.runs_ms.front() / 1000;
   json["model"] = options.model.model;
@@ -106,6 +101,10 @@ Json ToJson(const BenchOptions& options, const Measured& m) {
   json["batch"] = m.batch;
   json["iterations"] = m.runs_ms.size();
   json["load_ms"] = m.load_ms;
+  json["load_phases_ms"] = Json::Object();
+  for (const auto& [phase, seconds] : m.load_phases) {
+    json["load_phases_ms"][phase] = 1000 * seconds;
+  }
   json["first_ms"] = m.first_ms;
   json["min_ms"] = m.runs_ms.front();
   json["p50_ms"] = m.Percentile(0.5);
@@ -119,16 +118,8 @@ Json ToJson(const BenchOptions& options, const Measured& m) {
   json["gflops"] = m.macs ? Json(gflops) : Json();
   json["peak_gflops"] = peak;
   json["fraction_of_peak"] = m.macs ? Json(gflops / peak) : Json();
-  if (options.profile) {
-    json["profile"] = Json::Array();
-    for (const auto& [name, time] : m.profile) {
-      Json row = Json::Object();
-      row["steps"] = name;
-      row["count"] = time.second / static_cast<int64_t>(m.runs_ms.size());
-      row["mean_ms"] = static_cast<double>(time.first) / 1e6 / m.runs_ms.size();
-      json["profile"].Append(std::move(row));
-    }
-  }
+  if (options.profile) profile.WriteTo(&json);
+  if (options.model.compare_tactics) profile.WriteComparisonTo(&json);
   return json;
 }
 
@@ -141,7 +132,7 @@ std::string FormatNumber(const Json& value) {
 void PrintText(const Json& json) {
   std::vector<std::pair<std::string, std::string>> rows;
   for (const auto& [key, value] : json.members()) {
-    if (key == "profile") continue;
+    if (value.type() == Json::Type::kArray) continue;
     if (key == "peak_rss_bytes") {
       rows.emplace_back("peak_rss", HumanBytes(static_cast<uint64_t>(*value.GetInt64())));
     } else if (key == "macs" && !value.is_null()) {
@@ -151,38 +142,32 @@ void PrintText(const Json& json) {
     }
   }
   PrintFacts(rows);
-  const Json* profile = json.Find("profile");
-  if (profile == nullptr) return;
-  fmt::print("\n{:>10}  {:>6}  {}\n", "mean ms", "steps", "operator (tactic)");
-  std::vector<Json> sorted(profile->items());
-  std::sort(sorted.begin(), sorted.end(), [](const Json& a, const Json& b) {
-    return *a.Find("mean_ms")->GetDouble() > *b.Find("mean_ms")->GetDouble();
-  });
-  for (const Json& row : sorted) {
-    fmt::print("{:>10.4f}  {:>6}  {}\n", *row.Find("mean_ms")->GetDouble(),
-               *row.Find("count")->GetInt64(), *row.Find("steps")->GetString());
-  }
+  if (json.Find("profile") != nullptr) PrintProfile(json);
+  if (json.Find("comparison") != nullptr) PrintComparison(json);
 }
 
 Status Bench(const BenchOptions& options) {
   Measured measured;
   const auto start = Clock::now();
-  KHEYA_ASSIGN_OR_RETURN(std::shared_ptr<CompiledModel> model, options.model.Compile());
+  KHEYA_ASSIGN_OR_RETURN(std::shared_ptr<CompiledModel> model,
+                         options.model.Compile(LoadOptions(), &measured.load_phases));
   KHEYA_ASSIGN_OR_RETURN(auto given, options.model.ParseShapes());
   KHEYA_ASSIGN_OR_RETURN(auto shapes, ChooseShapes(model->inputs(), given, options.batch));
   KHEYA_RETURN_IF_ERROR(model->Prepare(shapes));
   measured.load_ms = Milliseconds(Clock::now() - start).count();
   KHEYA_ASSIGN_OR_RETURN(std::vector<Value> inputs, RandomInputs(model->inputs(), shapes, 1));
-  KHEYA_RETURN_IF_ERROR(TimeRuns(options, *model, inputs, &measured));
   const int allowed = AllowedCpus();
   measured.threads =
       options.model.threads == 0 ? allowed : std::min(options.model.threads, allowed);
+  KHEYA_ASSIGN_OR_RETURN(std::vector<StepInfo> steps, model->Steps(shapes));
+  Profile profile(std::move(steps), measured.threads);
+  KHEYA_RETURN_IF_ERROR(TimeRuns(options, *model, inputs, &measured, &profile));
   measured.batch = 1;
   if (!inputs.empty() && inputs[0].tensor().shape().rank() > 0) {
     measured.batch = inputs[0].tensor().shape()[0];
   }
   measured.macs = model->Macs(shapes);
-  const Json json = ToJson(options, measured);
+  const Json json = ToJson(options, measured, profile);
   if (options.json) {
     fmt::print("{}\n", json.Dump(2));
   } else {
@@ -203,7 +188,11 @@ CommandBody DefineBench(CLI::App& app) {
   app.add_option("--warmup", options->warmup, "Runs before, not counted; the first is one of them")
       ->check(WholeNumber(0))
       ->capture_default_str();
-  app.add_flag("--profile", options->profile, "Show the time by kind of step");
+  app.add_flag("--profile", options->profile,
+               "Show where the time goes, by kind of step and step by step");
+  app.add_flag("--compare-tactics", options->model.compare_tactics,
+               "Show the time of every kernel that can run each step");
+  app.add_option("--trace", options->trace, "Write a Chrome trace of one run to this file");
   app.add_flag("--json", options->json, "Print JSON");
   return [options] { return Bench(*options); };
 }

@@ -29,7 +29,13 @@ constexpr Command kCommands[] = {
      "kheya run model.onnx --input image=@cat.jpg --top 5",
      DefineRun},
     {"bench", "Measure how fast a model runs here",
-     "kheya bench model.onnx --threads 1 --shape image=1x3x224x224 --json", DefineBench},
+     "kheya bench model.onnx --threads 1 --shape image=1x3x224x224 --json\n"
+     "kheya bench model.onnx --threads 1 --profile --trace trace.json",
+     DefineBench},
+    {"compile", "Write a package: choices made, weights packed, ready at once when it is loaded",
+     "kheya compile model.onnx -o model.kheya\n"
+     "kheya compile text.onnx -o text.kheya --shape ids=1x128",
+     DefineCompile},
     {"evaluate", "Measure how good a model is on labelled data",
      "kheya evaluate model.onnx --data pictures/ --metric accuracy", DefineEvaluate},
     {"serve", "Answer requests over HTTP",

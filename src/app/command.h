@@ -26,6 +26,7 @@ struct Command {
 CommandBody DefineInspect(CLI::App& app);
 CommandBody DefineRun(CLI::App& app);
 CommandBody DefineBench(CLI::App& app);
+CommandBody DefineCompile(CLI::App& app);
 CommandBody DefineEvaluate(CLI::App& app);
 CommandBody DefineServe(CLI::App& app);
 CommandBody DefineConvert(CLI::App& app);

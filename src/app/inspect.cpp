@@ -17,6 +17,7 @@ struct InspectOptions {
   bool json = false;
   bool graph = false;
   bool dot = false;
+  bool verify = false;
 };
 
 Json InfosToJson(const std::vector<TensorInfo>& infos) {
@@ -107,6 +108,11 @@ void PrintText(const Model& model, const ModelFacts& facts) {
 }
 
 Status Inspect(const InspectOptions& options) {
+  if (options.verify) {
+    KHEYA_RETURN_IF_ERROR(VerifyPackage(options.model));
+    fmt::print("{}: every section is as it was written\n", options.model);
+    return OkStatus();
+  }
   KHEYA_ASSIGN_OR_RETURN(Model model, LoadModel(options.model, LoadOptions()));
   for (const std::string& warning : model.warnings) PrintWarning(warning);
   if (options.graph) {
@@ -129,6 +135,8 @@ CommandBody DefineInspect(CLI::App& app) {
   auto* json = app.add_flag("--json", options->json, "Print JSON");
   auto* graph = app.add_flag("--graph", options->graph, "Print the graph as text");
   auto* dot = app.add_flag("--dot", options->dot, "Print the graph for Graphviz");
+  auto* verify = app.add_flag("--verify", options->verify, "Compare a package with its hashes");
+  verify->excludes(json)->excludes(graph)->excludes(dot);
   json->excludes(graph)->excludes(dot);
   graph->excludes(dot);
   return [options] { return Inspect(*options); };

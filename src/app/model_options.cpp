@@ -64,8 +64,16 @@ void ModelOptions::AddTo(CLI::App& app) {
   app.add_flag("--deterministic", deterministic, "Fixed choices alone, the same on every run")
       ->envname("KHEYA_DETERMINISTIC");
   app.add_option("--cache-dir", cache_dir,
-                 "Where choices of kernels are kept (default: kheya in XDG_CACHE_HOME or ~/.cache)")
+                 "Where choices of kernels and compiled models are kept (default: kheya in "
+                 "XDG_CACHE_HOME or ~/.cache)")
       ->envname("KHEYA_CACHE_DIR");
+  app.add_option("--cache-size-mib", cache_size_mib,
+                 "What compiled models there may take; 0: only choices are kept")
+      ->envname("KHEYA_CACHE_SIZE_MIB")
+      ->check(CLI::Range(uint64_t{0}, uint64_t{1} << 30))
+      ->capture_default_str();
+  app.add_flag("--no-cache", no_cache, "Neither read nor write the cache")
+      ->envname("KHEYA_NO_CACHE");
   app.add_option("--shape", shapes, "Fix an input's shape, as NAME=1x3x224x224; may be repeated")
       ->allow_extra_args(false)
       ->check(Accepts([](const std::string& text) { return ParseShapeFlag(text).status(); }));
@@ -80,23 +88,34 @@ Result<std::map<std::string, Shape>> ModelOptions::ParseShapes() const {
   return parsed;
 }
 
-Result<std::shared_ptr<CompiledModel>> ModelOptions::Compile(const LoadOptions& load) const {
+Result<std::shared_ptr<CompiledModel>> ModelOptions::Compile(const LoadOptions& load,
+                                                             PhaseTimes* phases) const {
   CompileOptions options;
   options.device = device;
   options.tactics = tactics;
   options.disabled_passes = disabled_passes;
+  options.compare_tactics = compare_tactics;
   KHEYA_ASSIGN_OR_RETURN(options.input_shapes, ParseShapes());
   const auto bar = std::make_shared<ProgressBar>("timing kernels", std::ceil(tuning_budget));
-  if (!deterministic) {
+  options.keep_package = keep_package;
+  options.cache_bytes = cache_size_mib << 20;
+  if (!deterministic && !no_cache) {
     options.cache_dir = cache_dir.empty() ? DefaultCacheDir() : cache_dir;
+  }
+  if (!deterministic) {
     options.tuning_seconds = no_tuning ? 0 : tuning_budget;
     options.tuning_progress = [shown = std::weak_ptr(bar)](double seconds) {
       if (const auto bar = shown.lock()) bar->Update(static_cast<int64_t>(seconds));
     };
   }
-  KHEYA_ASSIGN_OR_RETURN(Model loaded, LoadModel(model, load));
-  for (const std::string& warning : loaded.warnings) PrintWarning(warning);
-  return CompileModel(std::move(loaded), options);
+  options.phases = phases;
+  LoadOptions load_options = load;
+  load_options.phases = phases;
+  std::vector<std::string> warnings;
+  options.warnings = &warnings;
+  Result<std::shared_ptr<CompiledModel>> compiled = LoadAndCompile(model, load_options, options);
+  for (const std::string& warning : warnings) PrintWarning(warning);
+  return compiled;
 }
 
 }  // namespace kheya

@@ -25,14 +25,20 @@ struct ModelOptions {
   bool no_tuning = false;
   double tuning_budget = 15;  // seconds
   bool deterministic = false;
-  std::string cache_dir;  // empty: XDG_CACHE_HOME/kheya, or ~/.cache/kheya
+  bool compare_tactics = false;  // not a flag of every command
+  bool no_cache = false;
+  uint64_t cache_size_mib = 8192;
+  bool keep_package = false;  // of CompileOptions; no flag
+  std::string cache_dir;      // empty: XDG_CACHE_HOME/kheya, or ~/.cache/kheya
 
   // The members as MODEL and flags; environment KHEYA_THREADS, KHEYA_DEVICE, KHEYA_NO_TUNING,
-  // KHEYA_TUNING_BUDGET, KHEYA_DETERMINISTIC, KHEYA_CACHE_DIR.
+  // KHEYA_TUNING_BUDGET, KHEYA_DETERMINISTIC, KHEYA_CACHE_DIR, KHEYA_NO_CACHE,
+  // KHEYA_CACHE_SIZE_MIB.
   void AddTo(CLI::App& app);
   Result<std::map<std::string, Shape>> ParseShapes() const;
-  // Loads and compiles, printing warnings of the import.
-  Result<std::shared_ptr<CompiledModel>> Compile(const LoadOptions& load = LoadOptions()) const;
+  // Loads and compiles, printing warnings of the import. `phases` may be null.
+  Result<std::shared_ptr<CompiledModel>> Compile(const LoadOptions& load = LoadOptions(),
+                                                 PhaseTimes* phases = nullptr) const;
 };
 
 // "NAME=1x3x224x224".

@@ -106,21 +106,37 @@ Result<Buffer> Buffer::AllocateZeroed(size_t bytes, std::shared_ptr<MemoryBudget
   return buffer;
 }
 
+Result<Buffer> Buffer::Borrow(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
+                              std::shared_ptr<MemoryBudget> budget) {
+  if (!budget) budget = ProcessBudget();
+  size_t block = 0;
+  if (!BlockBytes(bytes.size(), &block)) return InvalidArgumentError("found too many bytes");
+  KHEYA_RETURN_IF_ERROR(budget->Reserve(block));
+  Buffer buffer;
+  buffer.data_ = const_cast<std::byte*>(bytes.data());
+  buffer.size_ = bytes.size();
+  buffer.budget_ = std::move(budget);
+  buffer.owner_ = std::move(owner);
+  return buffer;
+}
+
 Buffer::Buffer(Buffer&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)),
       size_(std::exchange(other.size_, 0)),
-      budget_(std::move(other.budget_)) {}
+      budget_(std::move(other.budget_)),
+      owner_(std::move(other.owner_)) {}
 
 Buffer& Buffer::operator=(Buffer&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);
   std::swap(budget_, other.budget_);
+  std::swap(owner_, other.owner_);
   return *this;
 }
 
 Buffer::~Buffer() {
   if (data_ == nullptr) return;
-  std::free(data_);
+  if (owner_ == nullptr) std::free(data_);
   size_t block = 0;
   if (BlockBytes(size_, &block)) budget_->Release(block);
 }

@@ -70,6 +70,10 @@ class Buffer {
   static Result<Buffer> Allocate(size_t bytes, std::shared_ptr<MemoryBudget> budget = nullptr);
   static Result<Buffer> AllocateZeroed(size_t bytes,
                                        std::shared_ptr<MemoryBudget> budget = nullptr);
+  // The memory of `owner` as it lies, counted by the budget too: aligned to kAlignment, with a
+  // readable tail, and never written.
+  static Result<Buffer> Borrow(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
+                               std::shared_ptr<MemoryBudget> budget = nullptr);
   Buffer(Buffer&& other) noexcept;
   Buffer& operator=(Buffer&& other) noexcept;
   ~Buffer();
@@ -84,6 +88,7 @@ class Buffer {
   std::byte* data_ = nullptr;
   size_t size_ = 0;
   std::shared_ptr<MemoryBudget> budget_;
+  std::shared_ptr<const void> owner_;  // of borrowed memory
 };
 
 }  // namespace kheya

@@ -119,7 +119,7 @@ Status WriteAll(int fd, std::string_view content, const std::string& path) {
 }
 
 Status WriteAndSync(FileDescriptor& fd, std::span<const std::string_view> pieces,
-                    const std::string& temporary, const std::string& path) {
+                    const std::string& temporary, const std::string& path, bool sync) {
   struct stat old;
   if (stat(path.c_str(), &old) == 0 && fchmod(fd.get(), old.st_mode & 07777) != 0) {
     return ErrnoStatus(errno, "set the mode of", temporary);
@@ -127,7 +127,7 @@ Status WriteAndSync(FileDescriptor& fd, std::span<const std::string_view> pieces
   for (std::string_view piece : pieces) {
     KHEYA_RETURN_IF_ERROR(WriteAll(fd.get(), piece, temporary));
   }
-  if (fsync(fd.get()) != 0) return ErrnoStatus(errno, "sync", temporary);
+  if (sync && fsync(fd.get()) != 0) return ErrnoStatus(errno, "sync", temporary);
   if (fd.Close() != 0) return ErrnoStatus(errno, "close", temporary);
   if (rename(temporary.c_str(), path.c_str()) != 0) return ErrnoStatus(errno, "rename to", path);
   return OkStatus();
@@ -239,15 +239,17 @@ Result<std::string> ResolveOutput(const std::string& path) {
   return ErrnoStatus(ELOOP, "follow", path);
 }
 
-Status WriteFileAtomic(const std::string& path, std::span<const std::string_view> pieces) {
+Status WriteFileAtomic(const std::string& path, std::span<const std::string_view> pieces,
+                       bool sync) {
   KHEYA_ASSIGN_OR_RETURN(const std::string target, ResolveOutput(path));
   const std::string temporary = TemporaryName(target);
   FileDescriptor fd(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (fd.get() < 0) return ErrnoStatus(errno, "create", temporary);
-  if (Status status = WriteAndSync(fd, pieces, temporary, target); !status.ok()) {
+  if (Status status = WriteAndSync(fd, pieces, temporary, target, sync); !status.ok()) {
     unlink(temporary.c_str());
     return status;
   }
+  if (!sync) return OkStatus();
   FileDescriptor folder(open(FolderOf(target).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (folder.get() >= 0) fsync(folder.get());
   return OkStatus();

@@ -54,8 +54,10 @@ Result<std::string> ResolveOutput(const std::string& path);
 // Writes a temporary file beside ResolveOutput(path), syncs it and renames it: readers see the old
 // content or the new, never a part. The temporary file is removed on failure.
 Status WriteFileAtomic(const std::string& path, std::string_view content);
-// The same for content in pieces, one after the other.
-Status WriteFileAtomic(const std::string& path, std::span<const std::string_view> pieces);
+// The same for content in pieces, one after the other. Without `sync`, after a crash of the system
+// the file may be there with other content: for what is checked when it is read.
+Status WriteFileAtomic(const std::string& path, std::span<const std::string_view> pieces,
+                       bool sync = true);
 
 // Joins `relative` to `folder`. InvalidArgument when the result (links followed) leaves the folder
 // or when `relative` is absolute or empty.

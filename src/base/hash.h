@@ -19,6 +19,8 @@ struct Hash128 {
 };
 
 Hash128 HashBytes(std::span<const std::byte> bytes);
+// Of several pieces as if they lay one after the other. Throws std::bad_alloc without memory.
+Hash128 HashPieces(std::span<const std::string_view> pieces);
 Hash128 HashString(std::string_view text);
 
 }  // namespace kheya

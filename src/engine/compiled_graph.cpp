@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "base/out_of_memory.h"
-#include "base/string_util.h"
+#include "engine/compile_checks.h"
 #include "engine/devices.h"
 #include "engine/facts.h"
+#include "engine/phase_clock.h"
 #include "ops/infer.h"
-#include "ops/verify_model.h"
 #include "passes/pipeline.h"
 #include "runtime/tactics_cache.h"
 
@@ -16,59 +16,18 @@ namespace {
 
 // What folding may add to a model: generated weights (ConstantOfShape and the like) fit.
 constexpr uint64_t kFoldBytes = uint64_t{1} << 30;
-constexpr size_t kMostUnsupportedListed = 10;
-
-Status CheckSupported(const Graph& graph) {
-  const std::vector<UnsupportedNode> unsupported = FindUnsupported(graph);
-  if (unsupported.empty()) return VerifyModel(graph);
-  std::string list;
-  for (size_t i = 0; i < std::min(unsupported.size(), kMostUnsupportedListed); ++i) {
-    list += fmt::format("{}{}: {}", i == 0 ? "" : "; ", unsupported[i].node, unsupported[i].reason);
-  }
-  if (unsupported.size() > kMostUnsupportedListed) {
-    list += fmt::format("; and {} more", unsupported.size() - kMostUnsupportedListed);
-  }
-  return UnimplementedError("{}", list);
-}
-
-Status ParseTactics(const std::string& name, CompilePlanOptions* options) {
-  const std::vector<std::string> names = TacticNames();
-  if (std::ranges::find(names, name) == names.end()) {
-    return InvalidArgumentError("found tactics '{}', expected one of {}", name, Join(names, ", "));
-  }
-  if (name == "portable") options->tactics = Tactics::kPortable;
-  if (name == "reference") options->tactics = Tactics::kReference;
-  if (options->tactics == Tactics::kAuto && name != "auto") options->forced = name;
-  return OkStatus();
-}
-
-std::string NameOf(const Model& model) {
-  if (!model.graph.name().empty()) return model.graph.name();
-  const size_t slash = model.path.rfind('/');
-  const std::string file = slash == std::string::npos ? model.path : model.path.substr(slash + 1);
-  return file.substr(0, file.rfind('.'));
-}
-
-// What the type says of kinds and elements. A file may declare a shape that no run has.
-ValueType WithoutShapes(ValueType type) {
-  type.shape.reset();
-  if (type.element) type.element = std::make_shared<ValueType>(WithoutShapes(*type.element));
-  return type;
-}
-
-bool IsFixed(const std::vector<TensorInfo>& infos) {
-  return std::all_of(infos.begin(), infos.end(), [](const TensorInfo& info) {
-    return !info.type.is_tensor() || info.type.KnownShape().has_value();
-  });
-}
 
 }  // namespace
 
-CompiledGraph::CompiledGraph(const CompileOptions& options) : options_(options) {
+CompiledGraph::CompiledGraph(const CompileOptions& options, Storage storage)
+    : options_(options), storage_(std::move(storage)) {
   if (!options_.runtime) options_.runtime = Runtime::Default();
   if (!options_.budget) options_.budget = ProcessBudget();
   cache_ = std::make_shared<PackCache>(options_.budget);
   plans_ = std::make_unique<ShapePlans>(options_.max_shape_plans);
+}
+
+void CompiledGraph::StartTuner() {
   if (options_.tuning_seconds <= 0 && options_.cache_dir.empty()) return;
   TacticChoices known;
   if (!options_.cache_dir.empty()) {
@@ -80,10 +39,14 @@ CompiledGraph::CompiledGraph(const CompileOptions& options) : options_(options) 
 }
 
 Result<std::shared_ptr<CompiledModel>> CompiledGraph::Create(Model model,
-                                                             const CompileOptions& options) {
-  std::shared_ptr<CompiledGraph> compiled(new CompiledGraph(options));
+                                                             const CompileOptions& options,
+                                                             Storage storage) {
+  std::shared_ptr<CompiledGraph> compiled(new CompiledGraph(options, std::move(storage)));
+  compiled->StartTuner();
   KHEYA_RETURN_IF_ERROR(compiled->Init(std::move(model)));
   compiled->options_.notes = nullptr;  // the caller's, for this call alone
+  compiled->options_.warnings = nullptr;
+  compiled->options_.phases = nullptr;
   return std::shared_ptr<CompiledModel>(std::move(compiled));
 }
 
@@ -99,6 +62,7 @@ PassOptions CompiledGraph::Passes() const {
 }
 
 Status CompiledGraph::Init(Model model) {
+  PhaseClock clock(options_.phases);
   KHEYA_RETURN_IF_ERROR(CheckDevice(options_.device));
   KHEYA_RETURN_IF_ERROR(ParseTactics(options_.tactics, &plan_options_));
   KHEYA_RETURN_IF_ERROR(CheckSupported(model.graph));
@@ -111,28 +75,61 @@ Status CompiledGraph::Init(Model model) {
   outputs_ = OutputInfos(model.graph);
   for (const TensorInfo& info : outputs_) output_kinds_.push_back(WithoutShapes(info.type));
   macs_ = CountMacs(model.graph);
+  clock.End("check");
   if (options_.simplify) KHEYA_RETURN_IF_ERROR(Simplify(model.graph, Passes()));
+  clock.End("simplify");
+  if (options_.keep_package || !storage_.cache_file.empty()) {
+    PackageInfo info{
+        PlanOptionsKey(options_), name_, inputs_, outputs_, metadata_, macs_, model.warnings};
+    KHEYA_ASSIGN_OR_RETURN(builder_,
+                           PackageBuilder::Start(std::move(info), model.graph, storage_.package));
+    clock.End("keep");
+  }
+  storage_.package = nullptr;  // its plans are not used
   if (!IsFixed(inputs_)) {
     graph_ = std::make_unique<const Graph>(std::move(model.graph));
     return OkStatus();
   }
   KHEYA_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan,
-                         MakePlan(std::move(model.graph), /*may_time=*/true));
+                         MakePlan(std::move(model.graph), {}, /*may_time=*/true));
+  KeepCompiled();
+  if (!options_.keep_package) builder_ = nullptr;
   executor_ = std::make_shared<Executor>(std::move(plan), options_.runtime, options_.budget);
   return OkStatus();
 }
 
-Result<std::shared_ptr<const Plan>> CompiledGraph::MakePlan(Graph graph, bool may_time) {
+Result<std::shared_ptr<const Plan>> CompiledGraph::MakePlan(Graph graph, const PlanShapes& shapes,
+                                                            bool may_time) {
   const bool plain = plan_options_.tactics == Tactics::kReference;
+  PhaseClock clock(options_.phases);
   if (options_.lower && !plain) KHEYA_RETURN_IF_ERROR(Lower(graph, Passes()));
+  clock.End("lower");
+  if (builder_ != nullptr && may_time) {
+    std::lock_guard lock(builder_mutex_);
+    KHEYA_RETURN_IF_ERROR(builder_->AddPlan(shapes, graph));
+    clock.End("keep plan");
+  }
+  const size_t known = tuner_ == nullptr ? 0 : tuner_->num_timed();
+  KHEYA_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan, Compile(graph, tuner_.get(), may_time));
+  if (tuner_ != nullptr && tuner_->num_timed() > known) KeepChoices();
+  return plan;
+}
+
+Result<std::shared_ptr<const Plan>> CompiledGraph::Compile(const Graph& lowered, Tuner* tuner,
+                                                           bool may_time) {
+  PhaseClock clock(options_.phases);
   CompilePlanOptions options = plan_options_;
   options.cache = cache_.get();
   options.notes = options_.notes;
-  options.tuner = tuner_.get();
+  options.tuner = tuner;
   options.may_time = may_time;
-  const size_t known = tuner_ == nullptr ? 0 : tuner_->num_timed();
-  KHEYA_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan, CompilePlan(graph, options));
-  if (tuner_ != nullptr && tuner_->num_timed() > known) KeepChoices();
+  options.compare = options_.compare_tactics;
+  KHEYA_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan, CompilePlan(lowered, options));
+  clock.End("plan");
+  if (options_.phases != nullptr) {
+    options_.phases->emplace_back(" hash", cache_->hash_seconds());
+    options_.phases->emplace_back(" pack", cache_->pack_seconds());
+  }
   return plan;
 }
 
@@ -148,10 +145,24 @@ void CompiledGraph::KeepChoices() const {
 
 Result<std::shared_ptr<Executor>> CompiledGraph::MakeExecutor(
     const std::map<std::string, Shape>& shapes, bool may_time) {
-  Graph graph = graph_->Clone();
+  if (storage_.package != nullptr) {
+    if (const PlanRecord* stored = storage_.package->FindPlan(shapes)) {
+      Result<Graph> lowered = storage_.package->PlanGraph(*stored);
+      if (lowered.ok()) {
+        Result<std::shared_ptr<const Plan>> plan = MakeStoredPlan(*lowered);
+        if (plan.ok()) {
+          return std::make_shared<Executor>(*plan, options_.runtime, options_.budget);
+        }
+      }
+    }
+  }
+  KHEYA_ASSIGN_OR_RETURN(const Graph* simplified, SimplifiedGraph());
+  Graph graph = simplified->Clone();
   KHEYA_RETURN_IF_ERROR(SpecializeInputs(graph, shapes));
   if (options_.simplify) KHEYA_RETURN_IF_ERROR(Simplify(graph, Passes()));
-  KHEYA_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan, MakePlan(std::move(graph), may_time));
+  KHEYA_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan,
+                         MakePlan(std::move(graph), shapes, may_time));
+  if (may_time) KeepCompiled();
   return std::make_shared<Executor>(std::move(plan), options_.runtime, options_.budget);
 }
 
@@ -204,6 +215,17 @@ Status CompiledGraph::Run(RunContext& context, std::span<const Value> inputs,
 }
 
 Status CompiledGraph::Prepare(const std::map<std::string, Shape>& input_shapes) {
+  return ExecutorOf(input_shapes).status();
+}
+
+Result<std::vector<StepInfo>> CompiledGraph::Steps(
+    const std::map<std::string, Shape>& input_shapes) {
+  KHEYA_ASSIGN_OR_RETURN(const std::shared_ptr<Executor> executor, ExecutorOf(input_shapes));
+  return DescribeSteps(executor->plan());
+}
+
+Result<std::shared_ptr<Executor>> CompiledGraph::ExecutorOf(
+    const std::map<std::string, Shape>& input_shapes) {
   std::map<std::string, Shape> shapes;
   ShapePlans::Key key;
   for (const TensorInfo& info : inputs_) {
@@ -228,9 +250,9 @@ Status CompiledGraph::Prepare(const std::map<std::string, Shape>& input_shapes) 
   for (const auto& [name, shape] : input_shapes) {
     if (!shapes.contains(name)) return InvalidArgumentError("there is no input '{}'", name);
   }
-  if (executor_) return OkStatus();
+  if (executor_) return executor_;
   return CatchOutOfMemory(
-      [&] { return plans_->Get(key, [&] { return MakeExecutor(shapes, true); }).status(); });
+      [&] { return plans_->Get(key, [&] { return MakeExecutor(shapes, /*may_time=*/true); }); });
 }
 
 std::vector<std::shared_ptr<Executor>> CompiledGraph::Executors() const {
@@ -266,8 +288,9 @@ std::string CompiledGraph::Describe() const {
 }
 
 std::optional<int64_t> CompiledGraph::Macs(const std::map<std::string, Shape>& input_shapes) const {
-  if (graph_ == nullptr) return macs_;
-  return CountMacs(*graph_, input_shapes);
+  if (executor_ != nullptr) return macs_;
+  const Result<const Graph*> graph = SimplifiedGraph();
+  return graph.ok() ? CountMacs(**graph, input_shapes) : std::nullopt;
 }
 
 std::vector<std::string> TacticNames() {
@@ -283,7 +306,11 @@ std::vector<std::string> TacticNames() {
 }
 
 Result<std::shared_ptr<CompiledModel>> CompileModel(Model model, const CompileOptions& options) {
-  return CatchOutOfMemory([&] { return CompiledGraph::Create(std::move(model), options); });
+  return CatchOutOfMemory([&] { return CompiledGraph::Create(std::move(model), options, {}); });
+}
+
+Status CompiledModel::SavePackage(const std::string& path) const {
+  return UnimplementedError("file '{}': this model cannot be saved as a package", path);
 }
 
 Status SimplifyModel(Model& model, const std::vector<std::string>& disabled_passes) {

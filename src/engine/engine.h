@@ -24,10 +24,15 @@
 #include "base/cpu_ledger.h"
 #include "base/status.h"
 #include "graph/graph.h"
+#include "runtime/profile.h"
 #include "runtime/run_context.h"
 #include "tensor/value.h"
 
 namespace kheya {
+
+// Where the time of loading and compiling goes: the name of a phase and its seconds, in order of
+// their ends. A name that begins with a space is a part of the phase before.
+using PhaseTimes = std::vector<std::pair<std::string, double>>;
 
 struct LoadOptions {
   // Inputs that callers will give although the file has a default for them. Other defaults are
@@ -38,6 +43,7 @@ struct LoadOptions {
   // Reads the file into memory instead of mapping it: for files that others may truncate.
   bool copy = false;
   uint64_t max_bytes = uint64_t{64} << 30;
+  PhaseTimes* phases = nullptr;
 };
 
 // A named input or output and what is known of it. Symbolic dimensions may differ from run to run.
@@ -54,6 +60,7 @@ struct Model {
   uint64_t file_bytes = 0;
   Graph graph;
   std::vector<std::string> warnings;
+  std::vector<std::string> external_files = {};  // that hold weights apart
 };
 
 // NotFound, InvalidArgument, ResourceExhausted, Unimplemented, with the file in the context.
@@ -109,11 +116,24 @@ struct CompileOptions {
   std::string cache_dir = {};
   std::shared_ptr<Runtime> runtime;           // null: Runtime::Default()
   std::shared_ptr<MemoryBudget> budget;       // null: ProcessBudget()
+  bool compare_tactics = false;               // times every kernel of each step, for Steps()
   std::vector<std::string>* notes = nullptr;  // near misses of passes, choices of tactics
+  // Warnings of the import, and why a package was compiled again; may be null.
+  std::vector<std::string>* warnings = nullptr;
+  PhaseTimes* phases = nullptr;
+  // So that SavePackage works: the graph is kept in memory.
+  bool keep_package = false;
+  // What compiled models may take under `cache_dir`, the least recently used going first; 0: only
+  // choices are kept. LoadAndCompile alone keeps models.
+  uint64_t cache_bytes = uint64_t{8} << 30;
 };
 
 // What `tactics` may be: kernels alone in their family have no name here.
 std::vector<std::string> TacticNames();
+
+// Compares every section of a package with its hash. InvalidArgument names what was changed, or
+// says that the file is no package.
+Status VerifyPackage(const std::string& path);
 
 // Ready to run. Thread safety: all members; runs of many threads share weights and plans, each
 // with an arena of its own.
@@ -142,6 +162,11 @@ class CompiledModel {
   virtual uint64_t arena_bytes() const = 0;   // of the largest plan
   // The plan for people: one line a step with operator, tactic, shapes; for the declared shapes.
   virtual std::string Describe() const = 0;
+  // The steps of the plan for these input shapes, as in Prepare.
+  virtual Result<std::vector<StepInfo>> Steps(const std::map<std::string, Shape>& input_shapes) = 0;
+  // Writes a package: the model with all plans made so far, to be loaded without tuning and packing
+  // on machines like this one. Atomic. FailedPrecondition without CompileOptions::keep_package.
+  virtual Status SavePackage(const std::string& path) const;
   // MACs of one run with these input shapes; nullopt when not known.
   virtual std::optional<int64_t> Macs(const std::map<std::string, Shape>& input_shapes) const = 0;
 };
@@ -149,7 +174,9 @@ class CompiledModel {
 // Verifies, simplifies, lowers and compiles. Unimplemented lists what is not supported.
 Result<std::shared_ptr<CompiledModel>> CompileModel(Model model, const CompileOptions& options);
 
-// Load and compile.
+// Load and compile. A package that was compiled on a machine like this one, with these options, is
+// used as it lies; so is what `cache_dir` holds of an ordinary model, where it is kept after its
+// first compilation. Any other package is compiled again, with a warning.
 Result<std::shared_ptr<CompiledModel>> LoadAndCompile(const std::string& path,
                                                       const LoadOptions& load,
                                                       const CompileOptions& compile);

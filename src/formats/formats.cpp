@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/file.h"
+#include "formats/package/package.h"
 #include "formats/wire/protobuf_reader.h"
 
 namespace kheya {
@@ -80,6 +81,7 @@ struct Format {
 
 constexpr Format kFormats[] = {
     {"onnx", "ONNX", LooksLikeOnnx, ImportOnnx},
+    {"kheya", "Kheya package", PackageFile::Matches, ImportPackage},
 };
 
 const Format* FindFormat(Content content) {
@@ -110,12 +112,15 @@ Result<ImportedModel> Import(const std::string& path, const ImportOptions& optio
   }
   const Format* format = FindFormat(content);
   if (format == nullptr) {
-    return UnimplementedError("file '{}': the content looks like {}, supported are: ONNX", path,
-                              SniffFormat(content));
+    return UnimplementedError(
+        "file '{}': the content looks like {}, supported are: ONNX, Kheya packages", path,
+        SniffFormat(content));
   }
-  std::vector<std::string> warnings;
-  KHEYA_ASSIGN_OR_RETURN(Graph graph, format->import(file, options, &warnings));
-  return ImportedModel{format->id, content.size(), std::move(graph), std::move(warnings)};
+  ImportedModel model{format->id, content.size(), Graph(), {}, {}};
+  ImportOptions with_files = options;
+  with_files.external_files = &model.external_files;
+  KHEYA_ASSIGN_OR_RETURN(model.graph, format->import(file, with_files, &model.warnings));
+  return model;
 }
 
 }  // namespace kheya

@@ -23,6 +23,7 @@ struct ImportedModel {
   uint64_t file_bytes = 0;
   Graph graph;
   std::vector<std::string> warnings;
+  std::vector<std::string> external_files;  // that hold weights apart
 };
 
 // NotFound, PermissionDenied; InvalidArgument for a damaged file; Unimplemented for a format that

@@ -82,6 +82,11 @@ struct FusedConvParams {
   Elementwise activation;
 };
 
+// inputs: x, weights [C, M, kernel...], bias [M] or none.
+struct ConvTransposeParams {
+  kernels::ConvParams conv;
+};
+
 // inputs: a [..., M, K], b [..., K, N] (before that transposed where asked), bias that broadcasts
 // to the output or none, residual of the output's shape or none.
 // y = activation(alpha a b + beta bias + residual). Batch dimensions broadcast.
@@ -162,18 +167,17 @@ struct TreesParams {
   std::vector<int64_t> labels;                      // of the classes
 };
 
-// kernels::FusedAttentionParams: inputs: q, k, v of float32, a mask of float32 or bool or none, in
-// plain memory where the parameters say.
-// kernels::PoolParams: inputs: x. Maximum and average alone.
-// kernels::RecurrentParams: inputs and outputs of LSTM (or the first of them) with all sizes filled
-// in.
-// kernels::LrnParams: inputs: x. y = x / (bias + alpha/size sum of squares over channels) ^ beta.
+// kernels::FusedAttentionParams: inputs: q, k, v, all float32, and a mask of float32 or bool or
+// none, in plain memory where the parameters say. kernels::PoolParams: inputs: x. Maximum and
+// average alone. kernels::LrnParams: inputs: x. y = x / (bias + alpha/size sum of squares over
+// channels) ^ beta. kernels::RecurrentParams: inputs and outputs of LSTM (or the first of them)
+// with all sizes filled in.
 using KernelParams =
-    std::variant<FusedConvParams, FusedMatMulParams, kernels::PoolParams, UnaryParams, BinaryParams,
+    std::variant<FusedConvParams, ConvTransposeParams, FusedMatMulParams,
+                 kernels::FusedAttentionParams, kernels::PoolParams, UnaryParams, BinaryParams,
                  AffineParams, SoftmaxParams, LayerNormParams, GlobalMeanParams, ReduceMeanParams,
                  TransposeParams, ReorderParams, ConcatParams, SplitParams, GatherParams,
-                 kernels::FusedAttentionParams, kernels::LrnParams, kernels::RecurrentParams,
-                 TreesParams>;
+                 kernels::LrnParams, kernels::RecurrentParams, TreesParams>;
 
 struct KernelCall {
   KernelParams params;

@@ -1,38 +1,172 @@
 #include "kernels/pack_cache.h"
 
-namespace kheya {
+#include <chrono>
 
-Hash128 PackCache::HashOf(const Tensor& weights) {
-  const void* data = weights.bytes().data();
-  auto found = hashes_.find(data);
-  if (found != hashes_.end() && found->second.bytes == weights.num_bytes() &&
-      found->second.owner.lock() == weights.owner()) {
-    return found->second.hash;
-  }
-  const Hash128 hash = HashBytes(weights.bytes());
-  hashes_[data] = {weights.owner(), weights.num_bytes(), hash};
+namespace kheya {
+namespace {
+
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+Hash128 PackCache::HashTimed(std::span<const std::byte> bytes) {
+  const double start = Now();
+  const Hash128 hash = HashBytes(bytes);
+  hash_seconds_ += Now() - start;
   return hash;
 }
 
-Result<std::shared_ptr<const Buffer>> PackCache::Get(const Tensor& weights,
-                                                     const std::string& layout,
-                                                     const Packer& pack) {
-  std::lock_guard lock(mutex_);
-  std::weak_ptr<const Buffer>& entry = entries_[{HashOf(weights), layout}];
+const PackCache::Hashed* PackCache::FindHashed(const Tensor& weights) const {
+  const auto found = hashes_.find(weights.bytes().data());
+  if (found == hashes_.end() || found->second.bytes != weights.num_bytes()) return nullptr;
+  return found->second.owner.lock() == weights.owner() ? &found->second : nullptr;
+}
+
+PackCache::Hashed& PackCache::HashedOf(const Tensor& weights) {
+  if (const Hashed* found = FindHashed(weights)) return const_cast<Hashed&>(*found);
+  Hashed& made = hashes_[weights.bytes().data()];
+  made = {weights.owner(), weights.num_bytes(), HashTimed(weights.bytes())};
+  return made;
+}
+
+Status PackCache::CheckHashed(const Tensor& weights, Hashed& hashed) {
+  if (hashed.checked) return OkStatus();
+  if (HashTimed(weights.bytes()) != hashed.hash) {
+    return InvalidArgumentError("the file is damaged: a constant {} was changed",
+                                weights.TypeString());
+  }
+  hashed.checked = true;
+  return OkStatus();
+}
+
+std::shared_ptr<const Buffer> PackCache::FromStored(const Key& key, size_t bytes) {
+  const auto found = stored_.find(key);
+  if (found == stored_.end()) return nullptr;
+  const Stored stored = std::move(found->second);
+  stored_.erase(found);
+  if (stored.bytes.size() != bytes || HashTimed(stored.bytes) != stored.hash) return nullptr;
+  Result<Buffer> buffer = Buffer::Borrow(stored.bytes, stored.owner, budget_);
+  if (!buffer.ok()) return nullptr;
+  return std::make_shared<const Buffer>(std::move(buffer).value());
+}
+
+Result<std::shared_ptr<const Buffer>> PackCache::GetLocked(std::weak_ptr<const Buffer>& entry,
+                                                           const Tensor& weights, Hashed& hashed,
+                                                           const std::string& layout, size_t bytes,
+                                                           const Packer& pack) {
   if (std::shared_ptr<const Buffer> alive = entry.lock()) return alive;
+  KHEYA_RETURN_IF_ERROR(CheckHashed(weights, hashed));
+  const double start = Now();
   KHEYA_ASSIGN_OR_RETURN(Buffer buffer, pack());
+  pack_seconds_ += Now() - start;
+  if (buffer.size() != bytes) {
+    return InternalError("packed weights '{}': found {} bytes, expected {}", layout, buffer.size(),
+                         bytes);
+  }
   auto packed = std::make_shared<const Buffer>(std::move(buffer));
   entry = packed;
   return packed;
 }
 
-uint64_t PackCache::bytes() const {
+Result<std::shared_ptr<const Buffer>> PackCache::Get(const Tensor& weights,
+                                                     const std::string& layout, size_t bytes,
+                                                     const Packer& pack) {
   std::lock_guard lock(mutex_);
-  uint64_t total = 0;
+  Hashed& hashed = HashedOf(weights);
+  hashed.packed = true;
+  const Key key{hashed.hash, layout};
+  std::weak_ptr<const Buffer>& entry = entries_[key];
+  if (entry.expired()) {
+    if (std::shared_ptr<const Buffer> stored = FromStored(key, bytes)) {
+      entry = stored;
+      return stored;
+    }
+    ++num_packed_;
+  }
+  return GetLocked(entry, weights, hashed, layout, bytes, pack);
+}
+
+Result<std::shared_ptr<const Buffer>> PackCache::Share(const Tensor& weights,
+                                                       const std::string& layout, size_t bytes,
+                                                       const Packer& pack) {
+  std::lock_guard lock(mutex_);
+  Hashed& hashed = HashedOf(weights);
+  return GetLocked(unkept_[{hashed.hash, layout}], weights, hashed, layout, bytes, pack);
+}
+
+void PackCache::AddStored(Stored stored) {
+  std::lock_guard lock(mutex_);
+  Key key{stored.content, stored.layout};
+  stored_.insert_or_assign(std::move(key), std::move(stored));
+}
+
+void PackCache::AddHash(const Tensor& constant, const Hash128& hash) {
+  std::lock_guard lock(mutex_);
+  hashes_[constant.bytes().data()] = {constant.owner(), constant.num_bytes(), hash, false};
+}
+
+Status PackCache::CheckContent(const Tensor& constant) {
+  std::lock_guard lock(mutex_);
+  const Hashed* found = FindHashed(constant);
+  return found == nullptr ? OkStatus() : CheckHashed(constant, const_cast<Hashed&>(*found));
+}
+
+bool PackCache::WasPacked(const Tensor& constant) const {
+  std::lock_guard lock(mutex_);
+  const Hashed* found = FindHashed(constant);
+  return found != nullptr && found->packed;
+}
+
+std::vector<PackCache::Entry> PackCache::Entries() const {
+  std::lock_guard lock(mutex_);
+  std::vector<Entry> alive;
   for (const auto& [key, entry] : entries_) {
-    if (std::shared_ptr<const Buffer> alive = entry.lock()) total += alive->size();
+    if (std::shared_ptr<const Buffer> packed = entry.lock()) {
+      alive.push_back({key.first, key.second, std::move(packed)});
+    }
+  }
+  return alive;
+}
+
+std::vector<PackCache::Entry> PackCache::TakeStored() {
+  std::lock_guard lock(mutex_);
+  std::vector<Entry> entries;
+  for (auto& [key, stored] : stored_) {
+    if (HashTimed(stored.bytes) != stored.hash) continue;
+    Result<Buffer> buffer = Buffer::Borrow(stored.bytes, stored.owner, budget_);
+    if (!buffer.ok()) continue;
+    entries.push_back(
+        {key.first, key.second, std::make_shared<const Buffer>(std::move(buffer).value())});
+  }
+  stored_.clear();
+  return entries;
+}
+
+uint64_t PackCache::bytes() const {
+  uint64_t total = 0;
+  for (const Entry& entry : Entries()) total += entry.packed->size();
+  std::lock_guard lock(mutex_);
+  for (const auto& [key, entry] : unkept_) {
+    if (const std::shared_ptr<const Buffer> alive = entry.lock()) total += alive->size();
   }
   return total;
+}
+
+size_t PackCache::num_packed() const {
+  std::lock_guard lock(mutex_);
+  return num_packed_;
+}
+
+double PackCache::hash_seconds() const {
+  std::lock_guard lock(mutex_);
+  return hash_seconds_;
+}
+
+double PackCache::pack_seconds() const {
+  std::lock_guard lock(mutex_);
+  return pack_seconds_;
 }
 
 }  // namespace kheya

@@ -1,4 +1,5 @@
-// absorb_pad: Pad with zeros along the spatial axes becomes padding of the Conv behind it.
+// absorb_pad: Pad with zeros along the spatial axes becomes padding of the Conv or
+// AveragePool behind it.
 #ifndef KHEYA_PASSES_ABSORB_PAD_H_
 #define KHEYA_PASSES_ABSORB_PAD_H_
 

@@ -48,7 +48,7 @@ constexpr PassInfo kSimplify[] = {
     {"recognize_gelu_tanh", RecognizeGeluTanh},
     {"recognize_layer_norm", RecognizeLayerNorm},
     {"recognize_rms_norm", RecognizeRmsNorm},
-    {"absorb_pad", AbsorbPad},  // into Conv, nearest first
+    {"absorb_pad", AbsorbPad},  // into Conv and AveragePool, nearest first
     {"absorb_bias", AbsorbBias},
     {"absorb_scale", AbsorbScale},
     {"absorb_batch_norm", AbsorbBatchNorm},

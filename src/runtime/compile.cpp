@@ -116,6 +116,7 @@ class PlanBuilder {
     }
     Register reg;
     reg.place = Place::kConstant;
+    KHEYA_RETURN_IF_ERROR(CheckContent(value.constant));
     KHEYA_ASSIGN_OR_RETURN(reg.constant, value.constant.Aligned());
     reg.desc = {reg.constant.dtype(), reg.constant.shape(), Layout::kPlain};
     reg.bytes = reg.constant.num_bytes();
@@ -152,8 +153,9 @@ class PlanBuilder {
     KHEYA_ASSIGN_OR_RETURN(const bool aliased, TryAlias(node, *op));
     if (aliased) return OkStatus();
     KHEYA_ASSIGN_OR_RETURN(const bool fast, TryKernel(node));
-    if (fast) return OkStatus();
-    return AddEvaluate(id, node, op);
+    if (!fast) KHEYA_RETURN_IF_ERROR(AddEvaluate(id, node, op));
+    if (op->macs != nullptr) plan_->steps.back().macs = op->macs(graph_, node).value_or(0);
+    return OkStatus();
   }
 
   Result<bool> TryAlias(const Node& node, const OpDef& op) {
@@ -199,10 +201,23 @@ class PlanBuilder {
       KernelCall call = node_call->call;
       SetLayout(*node_call, layout, &call);
       if (!ChooseKernel(call, constants, &step)) continue;
+      for (const Tensor* constant : constants) {
+        if (constant != nullptr && !WasPacked(*constant)) {
+          KHEYA_RETURN_IF_ERROR(CheckContent(*constant));
+        }
+      }
       KHEYA_RETURN_IF_ERROR(AddKernelStep(*node_call, layout, std::move(step)));
       return true;
     }
     return false;
+  }
+
+  // Constants of a file are compared with their hashes unless what was packed of them stands in.
+  Status CheckContent(const Tensor& constant) const {
+    return options_.cache == nullptr ? OkStatus() : options_.cache->CheckContent(constant);
+  }
+  bool WasPacked(const Tensor& constant) const {
+    return options_.cache != nullptr && options_.cache->WasPacked(constant);
   }
 
   bool AllStatic(const NodeCall& node_call) const {
@@ -284,10 +299,26 @@ class PlanBuilder {
                           [&](const KernelRow* row) { return TacticName(*row) == best; });
   }
 
+  // Times all rows; one without a time could not be prepared or has inputs that cannot be made up.
+  void Compare(const KernelCall& call, std::span<const Tensor* const> constants,
+               const std::vector<const KernelRow*>& rows, Step* step) {
+    std::vector<Tuner::Candidate> candidates;
+    for (const KernelRow* row : rows) {
+      if (auto kernel = Prepare(*row, call, constants, *step)) {
+        candidates.push_back({TacticName(*row), std::move(kernel)});
+      }
+    }
+    const std::vector<double> seconds = TimeCandidates(call, candidates, constants);
+    for (size_t i = 0; i < seconds.size(); ++i) {
+      step->compared.push_back({candidates[i].tactic, seconds[i]});
+    }
+  }
+
   // Prepares the best row that supports the call; the others become alternatives.
   bool ChooseKernel(const KernelCall& call, std::span<const Tensor* const> constants, Step* step) {
     std::vector<const KernelRow*> rows = RowsFor(call);
     Tune(call, constants, *step, &rows);
+    if (options_.compare) Compare(call, constants, rows, step);
     for (const KernelRow* row : rows) {
       if (step->kernel != nullptr) {
         step->alternatives.push_back(row->name);
@@ -306,6 +337,8 @@ class PlanBuilder {
       if (id.valid() && (graph_.Constant(id) == nullptr || step.kernel->ReadsConstant(i))) {
         const Layout wanted = node_call.follows[i] ? layout : Layout::kPlain;
         KHEYA_ASSIGN_OR_RETURN(reg, Get(id, wanted));
+      } else if (id.valid()) {
+        step.packed_bytes += graph_.Constant(id)->num_bytes();
       }
       step.inputs.push_back(reg);
     }

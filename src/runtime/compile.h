@@ -26,6 +26,8 @@ struct CompilePlanOptions {
   // Chooses by measuring where several rows support a call; null: the first is taken. Not used
   // where a row is forced or tactics are not kAuto.
   Tuner* tuner = nullptr;
+  // Times every kernel that supports a step, for Step::compared.
+  bool compare = false;
   bool may_time = true;  // else the tuner only gives what it knows
   // Packed weights are shared through it; it must outlive no one, plans hold what they use.
   PackCache* cache = nullptr;

@@ -37,6 +37,7 @@ class Executor::ActiveRun {
   Status RunSteps() {
     const ScopedFlushDenormals flush;
     context_.timings.clear();
+    start_ = Clock::now();
     for (const Step& step : frame_.plan().steps) {
       KHEYA_RETURN_IF_ERROR(context_.CheckAlive());
       Status status = context_.profile ? RunTimed(step) : RunStep(step);
@@ -52,11 +53,16 @@ class Executor::ActiveRun {
   }
 
   Status RunTimed(const Step& step) {
-    const Clock::time_point start = Clock::now();
+    slices_.clear();
+    const int64_t start = SinceStart();
     Status status = RunStep(step);
-    const auto spent = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start);
-    context_.timings.push_back({step.name, step.op, step.tactic, spent.count()});
+    context_.timings.push_back(
+        {step.name, step.op, step.tactic, start, SinceStart() - start, std::move(slices_)});
     return status;
+  }
+
+  int64_t SinceStart() const {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start_).count();
   }
 
   Status RunStep(const Step& step) {
@@ -96,11 +102,15 @@ class Executor::ActiveRun {
     const int64_t slices = step.kernel->slices();
     if (slices == 1) return step.kernel->Run(args);
     FirstFailure failure;
+    const bool timed = context_.profile && context_.profile_slices;
+    if (timed) slices_.resize(slices);
     runtime_.ParallelFor(lease_, slices, [&](int64_t slice) {
       KernelArgs own = args;
       own.slice = slice;
+      const int64_t start = timed ? SinceStart() : 0;
       // A worker has no caller that could catch.
       failure.Note(CatchOutOfMemory([&] { return step.kernel->Run(own); }));
+      if (timed) slices_[slice] = {std::this_thread::get_id(), start, SinceStart() - start};
     });
     return failure.Take();
   }
@@ -109,6 +119,8 @@ class Executor::ActiveRun {
   const CpuLease& lease_;
   Frame& frame_;
   RunContext& context_;
+  Clock::time_point start_;
+  std::vector<SliceTiming> slices_;  // of the step that is timed
 };
 
 Executor::Executor(std::shared_ptr<const Plan> plan, std::shared_ptr<Runtime> runtime,

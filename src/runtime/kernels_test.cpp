@@ -84,6 +84,21 @@ void MakeConv3x3(Rng& rng, Case& c) {
   c.Output(c.Node("FusedConv", {x, w, b, residual}, attributes, kInternalDomain));
 }
 
+void MakeConvTranspose(Rng& rng, Case& c) {
+  const int64_t in = Draw(rng, 1, 40), out = Draw(rng, 1, 70);
+  const int64_t kh = Draw(rng, 1, 5), kw = Draw(rng, 1, 5);
+  const Ints strides = {Draw(rng, 1, 4), Draw(rng, 1, 3)};
+  const Ints pads = {Draw(rng, 0, kh - 1), Draw(rng, 0, kw - 1), Draw(rng, 0, kh - 1),
+                     Draw(rng, 0, kw - 1)};
+  const Ints more = {Draw(rng, 0, strides[0] - 1), Draw(rng, 0, strides[1] - 1)};
+  const Shape shape{Draw(rng, 1, 3), in, Draw(rng, 3, 30), Draw(rng, 3, 30)};
+  const ValueId x = c.Input(SpoilSometimes(rng, RandomTensor(rng, shape)));
+  const ValueId w = c.Constant(RandomTensor(rng, Shape{in, out, kh, kw}));
+  const ValueId b = Draw(rng, 0, 1) ? c.Constant(RandomTensor(rng, Shape{out})) : ValueId();
+  c.Output(c.Node("ConvTranspose", {x, w, b},
+                  {{"strides", strides}, {"pads", pads}, {"output_padding", more}}));
+}
+
 void MakeMatMul(Rng& rng, Case& c) {
   const int64_t m = Draw(rng, 0, 1) == 0 ? Draw(rng, 1, 9) : Draw(rng, 1, 70);
   const int64_t n = Draw(rng, 1, 200), k = Draw(rng, 1, 90), batch = Draw(rng, 1, 4);
@@ -352,6 +367,7 @@ TEST(KernelsTest, EveryRowAgreesWithTheReference) {
   Comparison comparison;
   comparison.Run(MakeConv, "conv", 60);
   comparison.Run(MakeConv3x3, "conv3x3", 60);
+  comparison.Run(MakeConvTranspose, "conv_transpose", 60);
   comparison.Run(MakeMatMul, "matmul", 60);
   comparison.Run(MakeAttention, "attention", 200);
   comparison.Run(MakePool, "pool", 30);

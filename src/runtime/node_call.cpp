@@ -21,6 +21,7 @@ struct Row {
 constexpr Row kRows[] = {
     {"Conv", "Conv", MakeConvCall},
     {"FusedConv", "Conv", MakeConvCall},
+    {"ConvTranspose", "ConvTranspose", MakeConvTransposeCall},
     {"MatMul", "MatMul", MakeMatMulCall},
     {"Gemm", "MatMul", MakeMatMulCall},
     {"FusedMatMul", "MatMul", MakeMatMulCall},

@@ -47,6 +47,7 @@ class NodeShapes {
 std::optional<Elementwise> ReadFusedActivation(const AttributeReader& attributes);
 
 std::optional<NodeCall> MakeConvCall(const NodeShapes& node);
+std::optional<NodeCall> MakeConvTransposeCall(const NodeShapes& node);
 std::optional<NodeCall> MakePoolCall(const NodeShapes& node);
 std::optional<NodeCall> MakeLrnCall(const NodeShapes& node);
 std::optional<NodeCall> MakeAffineCall(const NodeShapes& node);

@@ -21,6 +21,19 @@ std::optional<NodeCall> MakeConvCall(const NodeShapes& node) {
   return call;
 }
 
+std::optional<NodeCall> MakeConvTransposeCall(const NodeShapes& node) {
+  Result<kernels::ConvParams> conv =
+      ReadConvTranspose(node.attributes(), node.input(0).shape, node.input(1).shape);
+  if (!conv.ok()) return std::nullopt;
+  const Result<Shape> shape =
+      ConvTransposeOutputShape(*conv, node.input(0).shape, node.input(1).shape);
+  if (!shape.ok() || !(*shape == node.output(0).shape)) return std::nullopt;
+  if (node.input(2).present() && node.input(2).shape.num_elements() != (*shape)[1]) {
+    return std::nullopt;
+  }
+  return node.Call(ConvTransposeParams{*conv}, LayoutRule::kChannelsLast);
+}
+
 std::optional<NodeCall> MakePoolCall(const NodeShapes& node) {
   if (node.num_outputs() > 1) return std::nullopt;  // MaxPool with indices
   const auto kind =

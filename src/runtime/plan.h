@@ -41,6 +41,12 @@ struct Register {
   Tensor constant;
 };
 
+// A kernel that was timed for a step.
+struct TacticTime {
+  std::string tactic;
+  double seconds = 0;  // of one run on one thread; infinite where it failed or answered wrong
+};
+
 struct Step {
   std::string name;    // the node's, for people
   std::string op;      // "Conv", "Reorder"
@@ -58,6 +64,11 @@ struct Step {
   size_t workspace_offset = 0;
   // The other kernels that could run this step.
   std::vector<const char*> alternatives;
+  // For profiles: multiply-accumulates by the operator's definition, 0 where it counts none; bytes
+  // of constant inputs that the kernel packed; times of all kernels where they were asked for.
+  int64_t macs = 0;
+  uint64_t packed_bytes = 0;
+  std::vector<TacticTime> compared;
 };
 
 struct Plan {

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/cpu_ledger.h"
@@ -15,12 +16,21 @@
 
 namespace kheya {
 
+// Part of a step, on one thread.
+struct SliceTiming {
+  std::thread::id thread;
+  int64_t start = 0;  // nanoseconds since the run began
+  int64_t nanoseconds = 0;
+};
+
 // Time spent in one step of a plan, filled in when profiling.
 struct StepTiming {
   std::string step;  // node name
   std::string op;
   std::string tactic;  // "reference", "onednn", ...
+  int64_t start = 0;   // nanoseconds since the run began
   int64_t nanoseconds = 0;
+  std::vector<SliceTiming> slices = {};  // where they are asked for and the step has several
 };
 
 // Belongs to one run at a time; may be used again for the next. Not thread-safe, save that another
@@ -37,6 +47,7 @@ struct RunContext {
   // When true, `timings` holds one entry a step after the run.
   bool profile = false;
   std::vector<StepTiming> timings;
+  bool profile_slices = false;  // with `profile`: slices too, which costs time in each
   // Values that a model with state keeps between runs, by name. Unused by stateless models.
   std::map<std::string, Value> state;
   // W3C trace id and parent, passed on to logs; empty: none.

@@ -40,7 +40,10 @@ std::string_view TakeLine(std::string_view& text) {
 
 std::string TuningMachine() {
   const CpuFeatures& cpu = GetCpuFeatures();
-  return fmt::format("{} {} {} {}", cpu.brand, cpu.Key(), kVersion, KernelLibraries());
+  std::string rows;
+  for (const KernelRow& row : AllKernels()) rows += TacticName(row) + " ";
+  return fmt::format("{} {} {} {} {}", cpu.brand, cpu.Key(), kVersion, KernelLibraries(),
+                     HashString(rows).ToHex());
 }
 
 std::string TacticsCachePath(const std::string& folder, const std::string& machine) {

@@ -9,7 +9,8 @@
 
 namespace kheya {
 
-// What choices depend on beside the call: processor, this program's version and the libraries'.
+// What choices depend on beside the call: processor, this program's version and the libraries',
+// the kernels there are.
 std::string TuningMachine();
 
 // The file of `machine` in `folder`.

@@ -136,10 +136,11 @@ class Contender {
   double best_ = std::numeric_limits<double>::infinity();
 };
 
-// Seconds for each candidate; infinite for one that fails or answers wrong. Empty for lack of
-// memory.
-std::vector<double> Time(const KernelCall& call, std::span<const Tuner::Candidate> candidates,
-                         std::span<const Tensor* const> constants) {
+}  // namespace
+
+std::vector<double> TimeCandidates(const KernelCall& call,
+                                   std::span<const Tuner::Candidate> candidates,
+                                   std::span<const Tensor* const> constants) {
   constexpr int kRounds = 15;
   constexpr double kSeconds = 0.03;
   constexpr double kHopeless = 2;  // times the best: tried once is enough
@@ -167,8 +168,6 @@ std::vector<double> Time(const KernelCall& call, std::span<const Tuner::Candidat
   }
   return seconds;
 }
-
-}  // namespace
 
 std::optional<std::string> TuningKey(const KernelCall& call,
                                      std::span<const Tensor* const> constants) {
@@ -199,6 +198,7 @@ std::optional<std::string> Tuner::Known(const std::string& key) const {
   std::lock_guard lock(mutex_);
   const auto found = choices_.find(key);
   if (found == choices_.end()) return std::nullopt;
+  used_.insert(key);
   return found->second;
 }
 
@@ -213,7 +213,7 @@ size_t Tuner::Choose(const std::string& key, const KernelCall& call,
   std::lock_guard lock(mutex_);
   if (spent_ >= options_.seconds) return 0;
   const Clock::time_point start = Clock::now();
-  const std::vector<double> seconds = Time(call, candidates, constants);
+  const std::vector<double> seconds = TimeCandidates(call, candidates, constants);
   spent_ += SecondsSince(start);
   if (options_.progress) options_.progress(spent_);
   if (std::ranges::none_of(seconds, [](double each) { return std::isfinite(each); })) return 0;
@@ -223,6 +223,7 @@ size_t Tuner::Choose(const std::string& key, const KernelCall& call,
     if (seconds[i] < least) best = i;
   }
   choices_[key] = candidates[best].tactic;
+  used_.insert(key);
   ++timed_;
   return best;
 }
@@ -230,6 +231,13 @@ size_t Tuner::Choose(const std::string& key, const KernelCall& call,
 TacticChoices Tuner::choices() const {
   std::lock_guard lock(mutex_);
   return choices_;
+}
+
+TacticChoices Tuner::used() const {
+  std::lock_guard lock(mutex_);
+  TacticChoices used;
+  for (const std::string& key : used_) used.insert(*choices_.find(key));
+  return used;
 }
 
 size_t Tuner::num_timed() const {

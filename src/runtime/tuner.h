@@ -15,6 +15,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -59,6 +60,8 @@ class Tuner {
 
   // All choices, those known at first included.
   TacticChoices choices() const;
+  // Those that were asked for.
+  TacticChoices used() const;
   // How many were added.
   size_t num_timed() const;
 
@@ -66,9 +69,17 @@ class Tuner {
   const TunerOptions options_;
   mutable std::mutex mutex_;
   TacticChoices choices_;
+  mutable std::set<std::string> used_;
   size_t timed_ = 0;
   double spent_ = 0;
 };
+
+// Seconds that one run of each candidate takes; infinite for one that fails or answers wrong. Empty
+// for lack of memory and for inputs that cannot be made up (indices). `constants` as in
+// PrepareContext.
+std::vector<double> TimeCandidates(const KernelCall& call,
+                                   std::span<const Tuner::Candidate> candidates,
+                                   std::span<const Tensor* const> constants);
 
 }  // namespace kheya
 

@@ -102,11 +102,56 @@ class Help(Scratch):
     def test_every_command_shows_an_example_of_itself(self):
         listing = self.ok("--help").split("Subcommands:")[1]
         commands = re.findall(r"^  (\w+) ", listing, re.M)
-        self.assertEqual(commands, ["inspect", "run", "bench", "evaluate", "serve",
-                                    "convert", "conformance", "devices", "completion"])
+        self.assertEqual(commands, ["inspect", "run", "bench", "compile", "evaluate", "serve",
+                                    "convert", "optimize", "conformance", "devices", "completion"])
         for command in commands:
             text = self.ok(command, "--help")
             self.assertRegex(text, rf"Example:\n(.*\n)*?.*kheya {command}")
+
+
+class Profiles(Scratch):
+    """What `bench` says of the steps of a run."""
+
+    def test_groups_and_steps_agree(self):
+        answer = json.loads(self.ok("bench", FASHION, "--iterations", "3", "--threads", "1",
+                                    "--profile", "--json"))
+        steps, groups = answer["steps"], answer["profile"]
+        self.assertEqual(sum(each["count"] for each in groups), len(steps))
+        for rows in (steps, groups):
+            self.assertAlmostEqual(sum(each["share"] for each in rows), 1, delta=1e-6)
+            self.assertTrue(all(each["min_ms"] <= each["mean_ms"] for each in rows), rows)
+        macs = sum(each["gflops"] * each["min_ms"] / 2e-6 for each in steps if each["gflops"])
+        self.assertAlmostEqual(macs / answer["macs"], 1, delta=1e-6)
+        bound = sum(each["roofline"] * each["min_ms"] for each in steps)
+        self.assertAlmostEqual(bound / answer["roofline_ms"], 1, delta=1e-6)
+        for name in ("bytes_read", "bytes_written"):
+            self.assertEqual(sum(each[name] for each in steps), sum(each[name] for each in groups))
+
+    def test_compared_kernels_hold_the_one_taken(self):
+        answer = json.loads(self.ok("bench", FASHION, "--iterations", "1", "--compare-tactics",
+                                    "--json"))
+        self.assertNotIn("steps", answer)
+        self.assertTrue(answer["comparison"])
+        self.assertTrue(any(len(each["tactics"]) > 1 for each in answer["comparison"]))
+        for each in answer["comparison"]:
+            self.assertIn(each["tactic"], each["tactics"])
+            self.assertTrue(all(ms is None or ms > 0 for ms in each["tactics"].values()), each)
+
+    def test_a_trace_has_every_step_in_order(self):
+        path = self.tmp / "trace.json"
+        answer = json.loads(self.ok("bench", FASHION, "--iterations", "1", "--batch", "64",
+                                    "--profile", "--trace", path, "--json"))
+        events = json.loads(path.read_text())["traceEvents"]
+        spans = [each for each in events if each["ph"] == "X"]
+        names = {each["tid"]: each["args"]["name"] for each in events if each["ph"] == "M"}
+        self.assertEqual({each["tid"] for each in spans}, set(names))
+        self.assertEqual(names[0], "steps")
+        steps = [each for each in spans if each["tid"] == 0]
+        self.assertEqual([each["cat"] for each in steps], [each["op"] for each in answer["steps"]])
+        self.assertEqual([each["args"]["tactic"] for each in steps],
+                         [each["tactic"] for each in answer["steps"]])
+        for one, after in zip(steps, steps[1:]):
+            self.assertLessEqual(one["ts"] + one["dur"], after["ts"] + 1e-3)
 
 
 class Inputs(Scratch):

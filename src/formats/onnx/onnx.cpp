@@ -56,8 +56,10 @@ Result<Graph> ImportOnnx(const MappedFile& file, const ImportOptions& options,
                          std::vector<std::string>* warnings) {
   onnx::ExternalFiles external(FolderOf(file.path()), options.file);
   const onnx::TensorReader tensors(file.owner(), &external);
-  return ImportBytes(file.bytes(), tensors, options, warnings)
-      .WithContext("file '{}'", file.path());
+  Result<Graph> graph =
+      ImportBytes(file.bytes(), tensors, options, warnings).WithContext("file '{}'", file.path());
+  if (options.external_files != nullptr) *options.external_files = external.Paths();
+  return graph;
 }
 
 Result<Graph> ImportOnnxBytes(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,

@@ -32,6 +32,8 @@ struct ImportOptions {
   // Keeps Graph::notes: doc strings and metadata of nodes, inputs, outputs and initializers, also
   // in subgraphs. Not of functions' nodes, nor of Constant nodes, which become initializers.
   bool keep_notes = false;
+  // The paths of files of external data that were read; may be null.
+  std::vector<std::string>* external_files = nullptr;
 };
 
 // Operators that nobody knows stay in the graph as they are, so that they can be listed:

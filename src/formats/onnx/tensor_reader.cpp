@@ -79,6 +79,12 @@ Result<MappedFile> ExternalFiles::Open(std::string_view location) {
   return file;
 }
 
+std::vector<std::string> ExternalFiles::Paths() const {
+  std::vector<std::string> paths;
+  for (const auto& [location, file] : files_) paths.push_back(file.path());
+  return paths;
+}
+
 Result<Tensor> TensorReader::Read(const TensorProto& proto) const {
   return ReadUnnamed(proto).WithContext("tensor {}", Quote(proto.name));
 }

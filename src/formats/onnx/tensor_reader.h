@@ -22,6 +22,8 @@ class ExternalFiles {
 
   // `location` is relative to the model's folder, and must stay in it.
   Result<MappedFile> Open(std::string_view location);
+  // Of all that were opened.
+  std::vector<std::string> Paths() const;
 
  private:
   std::string folder_;

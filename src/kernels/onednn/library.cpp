@@ -158,7 +158,8 @@ Result<std::shared_ptr<const Buffer>> Pack(PackCache* cache, const Tensor& weigh
     }));
     return buffer;
   };
-  return cache->Get(weights, fmt::format("onednn:{}:{}:{}", key_of(from), key_of(to), first), pack);
+  const std::string layout = fmt::format("onednn:{}:{}:{}", key_of(from), key_of(to), first);
+  return cache->Get(weights, layout, to.get_size(), pack);
 }
 
 }  // namespace kheya::onednn

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/allocator.h"
+#include "kernels/portable/panels.h"
 #include "kernels/portable/rows.h"
 #include "kernels/portable/simd.h"
 

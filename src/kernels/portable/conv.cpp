@@ -50,7 +50,7 @@ class ConvKernel : public PreparedKernel {
       return buffer;
     };
     const std::string layout = fmt::format("conv:{}x{}x{}x{}", taps, groups, in, out);
-    KHEYA_ASSIGN_OR_RETURN(weights_, cache->Get(weights, layout, pack));
+    KHEYA_ASSIGN_OR_RETURN(weights_, cache->Get(weights, layout, weights.num_bytes(), pack));
     return OkStatus();
   }
 

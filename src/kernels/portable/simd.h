@@ -51,9 +51,7 @@ void Transpose(const float* x, size_t x_pitch, float* y, size_t y_pitch, size_t 
 void Gemm(size_t m, size_t n, size_t k, const float* a, size_t a_pitch, const float* b,
           size_t b_pitch, float* c, size_t c_pitch, bool add);
 
-// Columns of one panel: a packed right operand b [k][n] is n / PanelColumns() panels of k rows
-// each, the last one filled up with zeros.
-size_t PanelColumns();
+// Panels as panels.h has them, but the last one has two vectors too.
 // x [rows][columns] as panels of `rows` rows, or its transpose as panels of `columns` rows.
 void PackPanels(const float* x, size_t x_pitch, size_t rows, size_t columns, float* panels);
 void PackTransposedPanels(const float* x, size_t x_pitch, size_t rows, size_t columns,

@@ -219,11 +219,9 @@ void GemmRun(size_t m, size_t n, size_t k, const float* a, size_t a_pitch, const
   if (j < n) GemmEdge(m, n - j, k, a, a_pitch, b + j, b_pitch, c + j, c_pitch, add);
 }
 
-size_t PanelWidth() { return 2 * hn::Lanes(D()); }
-
 void PanelRun(size_t m, size_t n, size_t k, const float* a, size_t a_pitch, const float* panels,
               float* c, size_t c_pitch) {
-  const size_t width = PanelWidth();
+  const size_t width = 2 * hn::Lanes(D());
   size_t j = 0;
   for (; j + width <= n; j += width) {
     GemmColumns<2>(m, k, a, a_pitch, panels + j * k, width, c + j, c_pitch, /*add=*/false);
@@ -242,7 +240,6 @@ HWY_EXPORT(GemmRun);
 HWY_EXPORT(PanelRun);
 HWY_EXPORT(PackRowsRun);
 HWY_EXPORT(PackColumnsRun);
-HWY_EXPORT(PanelWidth);
 
 void Transpose(const float* x, size_t x_pitch, float* y, size_t y_pitch, size_t rows,
                size_t columns) {
@@ -253,8 +250,6 @@ void Gemm(size_t m, size_t n, size_t k, const float* a, size_t a_pitch, const fl
           size_t b_pitch, float* c, size_t c_pitch, bool add) {
   HWY_DYNAMIC_DISPATCH(GemmRun)(m, n, k, a, a_pitch, b, b_pitch, c, c_pitch, add);
 }
-
-size_t PanelColumns() { return HWY_DYNAMIC_DISPATCH(PanelWidth)(); }
 
 void PackPanels(const float* x, size_t x_pitch, size_t rows, size_t columns, float* panels) {
   HWY_DYNAMIC_DISPATCH(PackRowsRun)(x, x_pitch, rows, columns, panels);

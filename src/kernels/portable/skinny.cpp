@@ -37,7 +37,7 @@ class SkinnyKernel : public PreparedKernel {
     KHEYA_ASSIGN_OR_RETURN(packed_, cache->Get(b,
                                                fmt::format("skinny:{}:{}:{}x{}", widths_.vector,
                                                            transposed, product_.k, product_.n),
-                                               pack));
+                                               columns() * product_.k * sizeof(float), pack));
     return OkStatus();
   }
 

@@ -245,7 +245,9 @@ Result<std::shared_ptr<const Buffer>> PackNodes(const TreeLayout& layout, PackCa
     }
     return buffer;
   };
-  if (cache != nullptr) return cache->Get(packed, fmt::format("trees:{}", sizeof(Node)), copy);
+  if (cache != nullptr) {
+    return cache->Share(packed, fmt::format("trees:{}", sizeof(Node)), packed.num_bytes(), copy);
+  }
   KHEYA_ASSIGN_OR_RETURN(Buffer buffer, copy());
   return std::make_shared<const Buffer>(std::move(buffer));
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "kernels/portable/panels.h"
 #include "kernels/portable/rows.h"
 #include "kernels/portable/simd.h"
 
@@ -58,10 +59,9 @@ class WinogradConv : public PreparedKernel {
 
   // Weights as [point][panel][channel in][column].
   Status Pack(const Tensor& weights, PackCache* cache) {
+    const size_t bytes = points() * in_channels_ * columns_ * sizeof(float);
     const auto pack = [&]() -> Result<Buffer> {
-      KHEYA_ASSIGN_OR_RETURN(
-          Buffer buffer, Buffer::AllocateZeroed(points() * in_channels_ * columns_ * sizeof(float),
-                                                cache->budget()));
+      KHEYA_ASSIGN_OR_RETURN(Buffer buffer, Buffer::AllocateZeroed(bytes, cache->budget()));
       const float* from = weights.data<float>().data();
       auto* to = reinterpret_cast<float*>(buffer.data());
       for (int64_t o = 0; o < out_channels_; ++o) {
@@ -69,8 +69,9 @@ class WinogradConv : public PreparedKernel {
       }
       return buffer;
     };
-    const std::string layout = fmt::format("winograd{}:{}x{}", tile_, in_channels_, columns_);
-    KHEYA_ASSIGN_OR_RETURN(weights_, cache->Get(weights, layout, pack));
+    const std::string layout =
+        fmt::format("winograd{}:{}x{}:{}", tile_, in_channels_, columns_, simd::PanelColumns());
+    KHEYA_ASSIGN_OR_RETURN(weights_, cache->Get(weights, layout, bytes, pack));
     return OkStatus();
   }
 
@@ -188,8 +189,13 @@ class WinogradConv : public PreparedKernel {
       LoadTile(args, PlaceOf(first + i), scratch, v + i * in_channels_, v_pitch);
     }
     for (int64_t p = 0; p < points(); ++p) {
-      simd::PanelGemm(count, columns_, in_channels_, v + p * v_pitch, in_channels_,
-                      packed() + p * in_channels_ * columns_, products + p * y_pitch, columns_);
+      simd::PanelProduct product;
+      product.x = v + p * v_pitch;
+      product.x_pitch = product.run = in_channels_;
+      product.panels = packed() + p * in_channels_ * columns_;
+      product.finish.y = products + p * y_pitch;
+      product.columns = product.y_pitch = columns_;
+      simd::RunPanels(product, count);
     }
     for (int64_t i = 0; i < count; ++i) {
       StoreTile(args, PlaceOf(first + i), products + i * columns_, y_pitch);
@@ -278,9 +284,7 @@ Result<std::shared_ptr<const PreparedKernel>> Prepare(const KernelCall& call,
   if (weights == nullptr || context.cache == nullptr) {
     return UnimplementedError("weights are not constant");
   }
-  for (const float value : weights->data<float>()) {
-    if (!std::isfinite(value)) return UnimplementedError("a weight is {}", value);
-  }
+  KHEYA_RETURN_IF_ERROR(CheckFinite(*weights));
   auto kernel = std::make_shared<WinogradConv>(call, tile);
   KHEYA_RETURN_IF_ERROR(kernel->Pack(*weights, context.cache));
   return std::shared_ptr<const PreparedKernel>(std::move(kernel));

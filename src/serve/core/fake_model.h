@@ -41,6 +41,9 @@ class FakeModel : public CompiledModel {
   uint64_t weight_bytes() const override { return 0; }
   uint64_t arena_bytes() const override { return 0; }
   std::string Describe() const override { return "fake"; }
+  Result<std::vector<StepInfo>> Steps(const std::map<std::string, Shape>&) override {
+    return std::vector<StepInfo>();
+  }
   std::optional<int64_t> Macs(const std::map<std::string, Shape>&) const override {
     return std::nullopt;
   }
