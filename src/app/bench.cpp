@@ -149,7 +149,8 @@ void PrintText(const Json& json) {
 Status Bench(const BenchOptions& options) {
   Measured measured;
   const auto start = Clock::now();
-  KHEYA_ASSIGN_OR_RETURN(std::shared_ptr<CompiledModel> model, options.model.Compile(LoadOptions(), &measured.load_phases));
+  KHEYA_ASSIGN_OR_RETURN(std::shared_ptr<CompiledModel> model,
+                         options.model.Compile(LoadOptions(), &measured.load_phases));
   KHEYA_ASSIGN_OR_RETURN(auto given, options.model.ParseShapes());
   KHEYA_ASSIGN_OR_RETURN(auto shapes, ChooseShapes(model->inputs(), given, options.batch));
   KHEYA_RETURN_IF_ERROR(model->Prepare(shapes));

@@ -19,7 +19,8 @@ struct CompileCommandOptions {
 };
 
 // `given`, and one row where that is all that is not known. False where more is open.
-Result<bool> ChooseShapes(const std::vector<TensorInfo>& infos, std::map<std::string, Shape>* given) {
+Result<bool> ChooseShapes(const std::vector<TensorInfo>& infos,
+                          std::map<std::string, Shape>* given) {
   for (const TensorInfo& info : infos) {
     if (!info.type.is_tensor() || given->contains(info.name)) continue;
     if (!info.type.shape) return false;
@@ -43,7 +44,8 @@ Status Compile(CompileCommandOptions& options) {
   if (known) {
     KHEYA_RETURN_IF_ERROR(model->Prepare(shapes));
   } else {
-    PrintWarning("not all shapes are known, so that weights are packed at the first run: see --shape");
+    PrintWarning(
+        "not all shapes are known, so that weights are packed at the first run: see --shape");
   }
   KHEYA_RETURN_IF_ERROR(model->SavePackage(options.output));
   std::error_code error;
@@ -59,9 +61,10 @@ CommandBody DefineCompile(CLI::App& app) {
   auto options = std::make_shared<CompileCommandOptions>();
   options->model.AddTo(app);
   app.add_option("-o,--output", options->output, "The package to write")->required();
-  app.add_option("--cpu", options->cpu,
-                 "The kind of CPU to compile for; a package that is compiled again keeps what other "
-                 "kinds have in it")
+  app.add_option(
+         "--cpu", options->cpu,
+         "The kind of CPU to compile for; a package that is compiled again keeps what other "
+         "kinds have in it")
       ->check(CLI::IsMember({"native"}))
       ->capture_default_str();
   return [options] { return Compile(*options); };

@@ -22,7 +22,8 @@ Hash128 HashPieces(std::span<const std::string_view> pieces) {
   const std::unique_ptr<XXH3_state_t, Deleter> state(XXH3_createState());
   if (state == nullptr) throw std::bad_alloc();
   XXH3_128bits_reset(state.get());
-  for (std::string_view piece : pieces) XXH3_128bits_update(state.get(), piece.data(), piece.size());
+  for (std::string_view piece : pieces)
+    XXH3_128bits_update(state.get(), piece.data(), piece.size());
   const XXH128_hash_t hash = XXH3_128bits_digest(state.get());
   return {hash.high64, hash.low64};
 }

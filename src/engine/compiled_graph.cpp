@@ -81,10 +81,10 @@ Status CompiledGraph::Init(Model model) {
   if (options_.simplify) KHEYA_RETURN_IF_ERROR(Simplify(model.graph, Passes()));
   clock.End("simplify");
   if (options_.keep_package || !storage_.cache_file.empty()) {
-    PackageInfo info{PlanOptionsKey(options_), name_,   inputs_, outputs_, metadata_, macs_,
-                     model.warnings};
-    KHEYA_ASSIGN_OR_RETURN(builder_, PackageBuilder::Start(std::move(info), model.graph,
-                                                           storage_.package));
+    PackageInfo info{
+        PlanOptionsKey(options_), name_, inputs_, outputs_, metadata_, macs_, model.warnings};
+    KHEYA_ASSIGN_OR_RETURN(builder_,
+                           PackageBuilder::Start(std::move(info), model.graph, storage_.package));
     clock.End("keep");
   }
   storage_.package = nullptr;  // its plans are not used
@@ -112,8 +112,7 @@ Result<std::shared_ptr<const Plan>> CompiledGraph::MakePlan(Graph graph, const P
     clock.End("keep plan");
   }
   const size_t known = tuner_ == nullptr ? 0 : tuner_->num_timed();
-  KHEYA_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan,
-                         Compile(graph, tuner_.get(), may_time));
+  KHEYA_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan, Compile(graph, tuner_.get(), may_time));
   if (tuner_ != nullptr && tuner_->num_timed() > known) KeepChoices();
   return plan;
 }

@@ -140,8 +140,8 @@ std::vector<std::string> TacticNames();
 // What `precision` may be.
 std::vector<std::string> PrecisionNames();
 
-// Compares every section of a package with its hash. InvalidArgument names what was changed, or says
-// that the file is no package.
+// Compares every section of a package with its hash. InvalidArgument names what was changed, or
+// says that the file is no package.
 Status VerifyPackage(const std::string& path);
 
 // Ready to run. Thread safety: all members; runs of many threads share weights and plans, each

@@ -20,8 +20,12 @@ Result<Model> Load(const std::string& path, const LoadOptions& options) {
   PhaseClock clock(options.phases);
   KHEYA_ASSIGN_OR_RETURN(ImportedModel imported, Import(path, import));
   clock.End("read");
-  Model model{path, std::move(imported.format), imported.file_bytes, std::move(imported.graph),
-              std::move(imported.warnings), std::move(imported.external_files)};
+  Model model{path,
+              std::move(imported.format),
+              imported.file_bytes,
+              std::move(imported.graph),
+              std::move(imported.warnings),
+              std::move(imported.external_files)};
   KHEYA_RETURN_IF_ERROR(InferTypes(model.graph, &model.warnings).WithContext("file '{}'", path));
   clock.End("infer");
   return model;
@@ -89,8 +93,7 @@ Result<std::shared_ptr<CompiledModel>> LoadAndCompileChecked(const std::string& 
     Warn(compile, fmt::format("file '{}': the package is compiled again: {}", path, reason));
   }
   const bool cached = !compile.cache_dir.empty() && compile.cache_bytes > 0 && !load.copy &&
-                      !compile.compare_tactics &&
-                      !compile.keep_package;
+                      !compile.compare_tactics && !compile.keep_package;
   std::optional<Hash128> content;
   if (cached) content = RememberedContent(compile.cache_dir, path);
   if (content) {

@@ -185,8 +185,8 @@ Result<Hash128> HashContent(const std::string& cache_dir, const std::string& pat
 
 std::string CompiledModelPath(const Hash128& content, const LoadOptions& load,
                               const CompileOptions& compile) {
-  std::string key = fmt::format("{}\n{}\n{}\n", content.ToHex(), PlanMachine(),
-                                PlanOptionsKey(compile));
+  std::string key =
+      fmt::format("{}\n{}\n{}\n", content.ToHex(), PlanMachine(), PlanOptionsKey(compile));
   for (const auto& [name, shape] : compile.input_shapes) {
     key += fmt::format("{}={}\n", name, shape.ToString());
   }

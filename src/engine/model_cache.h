@@ -17,8 +17,8 @@
 
 namespace kheya {
 
-// The content of a model file, and of those that hold its weights apart, as hashed before: when none
-// of them has another place, size or time since. nullopt: hash it.
+// The content of a model file, and of those that hold its weights apart, as hashed before: when
+// none of them has another place, size or time since. nullopt: hash it.
 std::optional<Hash128> RememberedContent(const std::string& cache_dir, const std::string& path);
 
 // Hashes the content, and remembers it where the files are not so new that a change might keep

@@ -157,9 +157,8 @@ Status Package::Feed(PackCache* cache) const {
   return status.ok() ? status : Damaged(file_, status);
 }
 
-Result<std::unique_ptr<PackageBuilder>> PackageBuilder::Start(PackageInfo info,
-                                                              const Graph& graph,
-                                                              std::shared_ptr<const Package> others) {
+Result<std::unique_ptr<PackageBuilder>> PackageBuilder::Start(
+    PackageInfo info, const Graph& graph, std::shared_ptr<const Package> others) {
   std::unique_ptr<PackageBuilder> builder(new PackageBuilder());
   if (others != nullptr) {  // their plans name constants by number
     for (const PackageConstant& constant : others->constants()) builder->constants_.Add(constant);

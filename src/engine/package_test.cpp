@@ -22,9 +22,9 @@ using ::testing::IsEmpty;
 Model MakeModel(const std::string& batch = "2") {
   Model model;
   model.path = "net.onnx";
-  model.graph = ParseGraph(fmt::format("graph net(x: float32[{},64,9,9]) -> (p) {{ p = Relu(x) }}",
-                                       batch))
-                    .value();
+  model.graph =
+      ParseGraph(fmt::format("graph net(x: float32[{},64,9,9]) -> (p) {{ p = Relu(x) }}", batch))
+          .value();
   Graph graph("net");
   graph.metadata() = {{"kheya.spec", "{}"}, {"note", "kept"}};
   const ValueId x = graph.AddInput("x", model.graph.value(model.graph.inputs()[0]).type);
@@ -41,7 +41,9 @@ Model MakeModel(const std::string& batch = "2") {
     const NodeId id = graph.AddNode(std::move(spec)).value();
     return graph.node(id).outputs[0];
   };
-  const ValueId c = add({.op = "Conv", .inputs = {x, conv, bias}, .outputs = {"c"},
+  const ValueId c = add({.op = "Conv",
+                         .inputs = {x, conv, bias},
+                         .outputs = {"c"},
                          .attributes = {{"pads", std::vector<int64_t>{1, 1, 1, 1}}}});
   const ValueId r = add({.op = "Relu", .inputs = {c}, .outputs = {"r"}});
   const ValueId g = add({.op = "GlobalAveragePool", .inputs = {r}, .outputs = {"g"}});
@@ -115,7 +117,8 @@ class PackageTest : public ::testing::Test {
   template <typename Change>
   void Rewrite(const Change& change) {
     const std::string before = Content();
-    const PackageFile file = PackageFile::Open(MappedFile::Open(path_, {1 << 30, true}).value()).value();
+    const PackageFile file =
+        PackageFile::Open(MappedFile::Open(path_, {1 << 30, true}).value()).value();
     std::vector<std::string> texts;
     for (const PackageSection& section : file.sections()) {
       texts.push_back(SectionText(file, section));
@@ -308,7 +311,8 @@ class ModelCacheTest : public PackageTest {
 
   std::vector<std::string> Kept() const {
     std::vector<std::string> files;
-    for (const auto& entry : std::filesystem::directory_iterator(folder_.path() + "/cache/models")) {
+    for (const auto& entry :
+         std::filesystem::directory_iterator(folder_.path() + "/cache/models")) {
       files.push_back(entry.path().string());
     }
     return files;
@@ -343,7 +347,8 @@ TEST_F(ModelCacheTest, DamagedFilesCountAsNone) {
   EXPECT_FALSE(LoadCached());
   const std::string kept = Kept().at(0);
   const std::string good = ReadFile(kept).value();
-  for (const size_t at : {size_t{3}, size_t{30}, size_t{4100}, good.size() / 2, good.size() - 5000}) {
+  for (const size_t at :
+       {size_t{3}, size_t{30}, size_t{4100}, good.size() / 2, good.size() - 5000}) {
     std::string changed = good;
     changed[at] ^= 1;
     ASSERT_TRUE(WriteFileAtomic(kept, changed).ok());

@@ -112,8 +112,9 @@ Result<ImportedModel> Import(const std::string& path, const ImportOptions& optio
   }
   const Format* format = FindFormat(content);
   if (format == nullptr) {
-    return UnimplementedError("file '{}': the content looks like {}, supported are: ONNX, Kheya packages", path,
-                              SniffFormat(content));
+    return UnimplementedError(
+        "file '{}': the content looks like {}, supported are: ONNX, Kheya packages", path,
+        SniffFormat(content));
   }
   ImportedModel model{format->id, content.size(), Graph(), {}, {}};
   ImportOptions with_files = options;

@@ -169,13 +169,14 @@ struct TreesParams {
 // kernels::FusedAttentionParams: inputs: q, k, v, all float32, and a mask of float32 or bool or
 // none, in plain memory where the parameters say. kernels::PoolParams: inputs: x. Maximum and
 // average alone. kernels::LrnParams: inputs: x. y = x / (bias + alpha/size sum of squares over
-// channels) ^ beta. kernels::RecurrentParams: inputs and outputs of LSTM (or the first of them) with
-// all sizes filled in.
-using KernelParams = std::variant<FusedConvParams, ConvTransposeParams, FusedMatMulParams, kernels::FusedAttentionParams,
-                                  kernels::PoolParams, UnaryParams, BinaryParams, AffineParams,
-                                  SoftmaxParams, LayerNormParams, GlobalMeanParams,
-                                  ReduceMeanParams, TransposeParams, ReorderParams, ConcatParams,
-                                  SplitParams, GatherParams, kernels::LrnParams, kernels::RecurrentParams, TreesParams>;
+// channels) ^ beta. kernels::RecurrentParams: inputs and outputs of LSTM (or the first of them)
+// with all sizes filled in.
+using KernelParams =
+    std::variant<FusedConvParams, ConvTransposeParams, FusedMatMulParams,
+                 kernels::FusedAttentionParams, kernels::PoolParams, UnaryParams, BinaryParams,
+                 AffineParams, SoftmaxParams, LayerNormParams, GlobalMeanParams, ReduceMeanParams,
+                 TransposeParams, ReorderParams, ConcatParams, SplitParams, GatherParams,
+                 kernels::LrnParams, kernels::RecurrentParams, TreesParams>;
 
 struct KernelCall {
   KernelParams params;

@@ -25,8 +25,8 @@ namespace kheya {
 //
 // A kernel that packs a constant reads that constant inside its Packer alone: constants of a file
 // are compared with their hashes when they are read, and not at all where what was packed lies in
-// the file. Packed weights may come from a file, so nothing in them may be trusted to be an index: see Share.
-// Thread safety: all members.
+// the file. Packed weights may come from a file, so nothing in them may be trusted to be an index:
+// see Share. Thread safety: all members.
 class PackCache {
  public:
   using Packer = std::function<Result<Buffer>()>;

@@ -34,8 +34,7 @@ Result<PlanRecord> ReadPlan(ByteReader& reader) {
 }  // namespace
 
 std::string PlanMachine() {
-  return fmt::format("{} {} {} {}", GetCpuFeatures().Key(), kVersion, BuildId(),
-                     KernelLibraries());
+  return fmt::format("{} {} {} {}", GetCpuFeatures().Key(), kVersion, BuildId(), KernelLibraries());
 }
 
 std::string WritePlans(const PlansRecord& record) {

@@ -103,7 +103,7 @@ class Help(Scratch):
         listing = self.ok("--help").split("Subcommands:")[1]
         commands = re.findall(r"^  (\w+) ", listing, re.M)
         self.assertEqual(commands, ["inspect", "run", "bench", "compile", "evaluate", "serve",
-                                    "convert", "conformance", "devices", "completion"])
+                                    "convert", "optimize", "conformance", "devices", "completion"])
         for command in commands:
             text = self.ok(command, "--help")
             self.assertRegex(text, rf"Example:\n(.*\n)*?.*kheya {command}")

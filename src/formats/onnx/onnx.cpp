@@ -56,8 +56,8 @@ Result<Graph> ImportOnnx(const MappedFile& file, const ImportOptions& options,
                          std::vector<std::string>* warnings) {
   onnx::ExternalFiles external(FolderOf(file.path()), options.file);
   const onnx::TensorReader tensors(file.owner(), &external);
-  Result<Graph> graph = ImportBytes(file.bytes(), tensors, options, warnings)
-                            .WithContext("file '{}'", file.path());
+  Result<Graph> graph =
+      ImportBytes(file.bytes(), tensors, options, warnings).WithContext("file '{}'", file.path());
   if (options.external_files != nullptr) *options.external_files = external.Paths();
   return graph;
 }

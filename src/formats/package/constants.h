@@ -23,7 +23,8 @@ inline constexpr size_t kConstantCheckedAtOnce = 16384;
 
 struct PackageConstant {
   Tensor tensor;
-  Hash128 hash;  // HashBytes of the tensor's bytes, as the table says; of strings: of their file form
+  Hash128
+      hash;  // HashBytes of the tensor's bytes, as the table says; of strings: of their file form
 };
 
 // Reads the table; tensors share `data`, kept alive by `owner`. Only small ones and strings were

@@ -16,7 +16,9 @@ constexpr size_t kTableEntryBytes = 40;
 constexpr size_t kHeaderBytes = 32;
 constexpr size_t kHashBytes = 16;
 
-uint64_t UpToPage(uint64_t bytes) { return (bytes + kPackagePage - 1) / kPackagePage * kPackagePage; }
+uint64_t UpToPage(uint64_t bytes) {
+  return (bytes + kPackagePage - 1) / kPackagePage * kPackagePage;
+}
 
 std::string_view AsText(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -121,8 +123,8 @@ std::span<const std::byte> PackageFile::Bytes(const PackageSection& section) con
 
 Status PackageFile::CheckSection(const PackageSection& section) const {
   if (HashBytes(Bytes(section)) == section.hash) return OkStatus();
-  return Damaged(fmt::format("section {} {} was changed", SectionName(section.kind),
-                             section.target));
+  return Damaged(
+      fmt::format("section {} {} was changed", SectionName(section.kind), section.target));
 }
 
 Result<std::span<const std::byte>> PackageFile::Checked(SectionKind kind, uint32_t target) const {

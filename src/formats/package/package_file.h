@@ -1,9 +1,9 @@
 // PackageFile: the container of a .kheya package, sections of bytes that begin at pages, each with
 // a hash. What is in a section is the business of those who write and read it.
 //
-//   magic, version, page size, bytes of the file, number of sections, hash of all this and the table
-//   table: kind, target, offset, bytes and hash of each section
-//   sections, in the table's order
+//   magic, version, page size, bytes of the file, number of sections, hash of all this and the
+//   table table: kind, target, offset, bytes and hash of each section sections, in the table's
+//   order
 //
 // Packages are data, never code, and do not change once written: they are mapped and used in place.
 #ifndef KHEYA_FORMATS_PACKAGE_PACKAGE_FILE_H_

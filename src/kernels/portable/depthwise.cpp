@@ -30,7 +30,7 @@ class DepthwiseConv : public PreparedKernel {
       return buffer;
     };
     const std::string layout = fmt::format("transposed:{}x{}", channels_, taps);
-    KHEYA_ASSIGN_OR_RETURN(weights_, cache->Get(weights, layout, pack));
+    KHEYA_ASSIGN_OR_RETURN(weights_, cache->Get(weights, layout, weights.num_bytes(), pack));
     return OkStatus();
   }
 
@@ -70,8 +70,7 @@ class DepthwiseConv : public PreparedKernel {
     const int64_t dilation = window().dilation[kHeight], kernel = window().kernel[kHeight];
     const int64_t at = i % out_[kHeight] * window().stride[kHeight] - window().pad_begin[kHeight];
     const int64_t first = std::min(at >= 0 ? 0 : (-at + dilation - 1) / dilation, kernel);
-    const int64_t last =
-        std::clamp((in_[kHeight] - at + dilation - 1) / dilation, first, kernel);
+    const int64_t last = std::clamp((in_[kHeight] - at + dilation - 1) / dilation, first, kernel);
     row->rows = last - first;
     row->weights = reinterpret_cast<const float*>(weights_->data()) +
                    first * window().kernel[kWidth] * channels_;

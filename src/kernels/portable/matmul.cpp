@@ -33,7 +33,8 @@ class MatMulKernel : public PreparedKernel {
       }
       return buffer;
     };
-    KHEYA_ASSIGN_OR_RETURN(packed_, cache->Get(b, fmt::format("transposed:{}x{}", n_, k_), b.num_bytes(), pack));
+    KHEYA_ASSIGN_OR_RETURN(
+        packed_, cache->Get(b, fmt::format("transposed:{}x{}", n_, k_), b.num_bytes(), pack));
     return OkStatus();
   }
 

@@ -44,8 +44,8 @@ class PanelConv : public PreparedKernel {
     for (int64_t row = rows.begin; row < rows.end;) {
       const int64_t in_image = out_[kHeight] - row % out_[kHeight];
       const int64_t count = std::min({block_, rows.end - row, in_image});
-      const float* image = InputF32(args, 0) +
-                           row / out_[kHeight] * in_[kHeight] * in_[kWidth] * in_channels_;
+      const float* image =
+          InputF32(args, 0) + row / out_[kHeight] * in_[kHeight] * in_[kWidth] * in_channels_;
       const int64_t first = FirstInputRow(row % out_[kHeight]);
       if (copies_) {
         CopyRows(image, first, InputRows(count), scratch);
@@ -178,8 +178,8 @@ class PanelConv : public PreparedKernel {
 // Copies of rows with padding far larger than the input are not worth making.
 bool ScratchFits(const KernelCall& call, const kernels::Window& window) {
   constexpr double kMostFloats = 1 << 24;
-  const double width =
-      static_cast<double>(PanelConv::PaddedWidth(window, kernels::SpatialOf(call.outputs[0].shape, 2)));
+  const double width = static_cast<double>(
+      PanelConv::PaddedWidth(window, kernels::SpatialOf(call.outputs[0].shape, 2)));
   const double height = static_cast<double>(kernels::DilatedKernel(window, kHeight)) +
                         64.0 * static_cast<double>(window.stride[kHeight]);
   return width * height * static_cast<double>(call.inputs[0].shape[1]) <= kMostFloats;
@@ -218,9 +218,8 @@ Result<std::shared_ptr<const PreparedKernel>> PreparePanelConv(const KernelCall&
   for (int64_t tap = 0; tap < taps; ++tap) {
     for (int64_t i = 0; i < in; ++i) rows.push_back(i * taps + tap);
   }
-  KHEYA_ASSIGN_OR_RETURN(
-      auto panels, PackPanels(*weights, out, rows, taps * in, fmt::format("conv{}", taps),
-                              context.cache));
+  KHEYA_ASSIGN_OR_RETURN(auto panels, PackPanels(*weights, out, rows, taps * in,
+                                                 fmt::format("conv{}", taps), context.cache));
   if (pointwise) {
     return std::shared_ptr<const PreparedKernel>(std::make_shared<PanelMatrixKernel>(
         call.outputs[0].shape.num_elements() / out, out, in, params.activation, std::move(panels)));

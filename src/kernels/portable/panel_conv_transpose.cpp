@@ -1,6 +1,7 @@
 // Transposed convolutions of one group in channels-last layout. The pixels of the output at one
 // remainder of their place by the stride are a convolution of stride 1 with the kernel elements of
-// that remainder, in the opposite order: as many products with packed panels as there are remainders.
+// that remainder, in the opposite order: as many products with packed panels as there are
+// remainders.
 #include <cstring>
 
 #include "kernels/portable/panel_product.h"
@@ -82,8 +83,7 @@ class PanelConvTranspose : public PreparedKernel {
           phase.offsets.push_back((high_.reach() - h) * width_ * in_channels_ +
                                   (wide_.reach() - (wide - 1)) * in_channels_);
           for (int64_t w = wide - 1; w >= 0; --w) {
-            const int64_t tap =
-                (row + h * high_.stride) * wide_.kernel + column + w * wide_.stride;
+            const int64_t tap = (row + h * high_.stride) * wide_.kernel + column + w * wide_.stride;
             for (int64_t i = 0; i < in_channels_; ++i) {
               rows.push_back(i * out_channels_ * taps + tap);
             }

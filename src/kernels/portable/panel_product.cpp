@@ -100,9 +100,9 @@ Result<std::shared_ptr<const PreparedKernel>> PreparePanelMatMul(const KernelCal
   const bool transposed = params.gemm.trans_b;
   std::vector<int64_t> rows(k);
   for (int64_t i = 0; i < k; ++i) rows[i] = transposed ? i : i * n;
-  KHEYA_ASSIGN_OR_RETURN(auto panels, PackPanels(*b, n, rows, transposed ? k : 1,
-                                                 transposed ? "transposed" : "plain",
-                                                 context.cache));
+  KHEYA_ASSIGN_OR_RETURN(
+      auto panels, PackPanels(*b, n, rows, transposed ? k : 1, transposed ? "transposed" : "plain",
+                              context.cache));
   return std::shared_ptr<const PreparedKernel>(std::make_shared<PanelMatrixKernel>(
       y.num_elements() / n, n, k, params.activation, std::move(panels)));
 }

@@ -51,13 +51,13 @@ void RunPanels(const PanelProduct& product, size_t rows);
 
 }  // namespace simd
 
-// Kernels that multiply weights by zeros of a padding must have finite ones: Unimplemented names one
-// that is not.
+// Kernels that multiply weights by zeros of a padding must have finite ones: Unimplemented names
+// one that is not.
 Status CheckFinite(const Tensor& weights);
 
 // Packs the right operand [k][n] whose element (row, column) is weights[rows[row] + column *
-// column_step]: panel after panel, each of k rows, filled up with zeros. `layout` names the order of
-// `rows`.
+// column_step]: panel after panel, each of k rows, filled up with zeros. `layout` names the order
+// of `rows`.
 Result<std::shared_ptr<const Buffer>> PackPanels(const Tensor& weights, int64_t n,
                                                  std::span<const int64_t> rows, int64_t column_step,
                                                  const std::string& layout, PackCache* cache);

@@ -165,8 +165,7 @@ class RecurrentKernel : public PreparedKernel {
   // The weights of a direction begin at `offset` of the tensor.
   static Result<std::shared_ptr<const Buffer>> Packed(
       const PrepareContext& context, Input input, const std::string& layout, int64_t offset,
-      int64_t bytes,
-      const std::function<Result<Buffer>(const float*)>& pack) {
+      int64_t bytes, const std::function<Result<Buffer>(const float*)>& pack) {
     const Tensor* weights = context.constant(input);
     if (weights == nullptr || context.cache == nullptr) {
       return UnimplementedError("weights are not constant");
@@ -182,10 +181,10 @@ class RecurrentKernel : public PreparedKernel {
     const std::string name =
         fmt::format("recurrent{}:{}:{}x{}:{}", candidate_apart_ ? "_apart" : "", d, sizes_.gates,
                     sizes_.hidden, sizes_.lanes);
-    KHEYA_ASSIGN_OR_RETURN(weights.input,
-                           Packed(context, kW, name + ":w", d * rows * sizes_.input,
-                                  sizes_.columns * sizes_.input * 4,
-                                  [&](const float* w) { return PackInput(sizes_, w, budget); }));
+    KHEYA_ASSIGN_OR_RETURN(
+        weights.input,
+        Packed(context, kW, name + ":w", d * rows * sizes_.input, sizes_.columns * sizes_.input * 4,
+               [&](const float* w) { return PackInput(sizes_, w, budget); }));
     KHEYA_ASSIGN_OR_RETURN(
         weights.recurrent,
         Packed(context, kR, name + ":r", d * rows * sizes_.hidden,

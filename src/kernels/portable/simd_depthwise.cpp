@@ -34,8 +34,7 @@ HWY_INLINE void Pixels(const DepthwiseRow& row, int64_t at, size_t channel, ptrd
       for (int64_t t = 0; t < kCount; ++t) {
         const int64_t from = t * stride + column * dilation;
         if (kEdge && static_cast<uint64_t>(at + from) >= static_cast<uint64_t>(row.width)) continue;
-        sums[t][0] =
-            hn::MulAdd(LoadFirst<kWhole>(x + from * channels, count), weight, sums[t][0]);
+        sums[t][0] = hn::MulAdd(LoadFirst<kWhole>(x + from * channels, count), weight, sums[t][0]);
       }
     }
   }

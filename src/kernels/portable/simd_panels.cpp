@@ -33,7 +33,8 @@ HWY_INLINE const float* Multiply(const float* HWY_RESTRICT x, size_t x_pitch,
     b += kVectors * lanes;
     KHEYA_UNROLL for (size_t r = 0; r < kRows; ++r) {
       const V left = hn::Set(d, x[r * x_pitch + i]);
-      KHEYA_UNROLL for (size_t v = 0; v < kVectors; ++v) sums[r][v] = hn::MulAdd(left, right[v], sums[r][v]);
+      KHEYA_UNROLL for (size_t v = 0; v < kVectors; ++v) sums[r][v] =
+          hn::MulAdd(left, right[v], sums[r][v]);
     }
   }
   return b;
@@ -63,7 +64,8 @@ void Tile(const PanelProduct& p, const float* HWY_RESTRICT b, size_t row, size_t
     const float* HWY_RESTRICT x = p.x + row * p.x_pitch + p.offsets[s];
     size_t i = 0;
     for (; i + kChunk <= p.run; i += kChunk) {
-      KHEYA_UNROLL for (size_t r = 0; r < kRows; ++r) hwy::Prefetch(x + r * p.x_pitch + i + 2 * kChunk);
+      KHEYA_UNROLL for (size_t r = 0; r < kRows; ++r)
+          hwy::Prefetch(x + r * p.x_pitch + i + 2 * kChunk);
       b = Multiply<kChunk, kRows, kVectors>(x + i, p.x_pitch, b, sums);
     }
     for (; i < p.run; ++i) b = Multiply<1, kRows, kVectors>(x + i, p.x_pitch, b, sums);
@@ -148,9 +150,9 @@ Result<std::shared_ptr<const Buffer>> PackPanels(const Tensor& weights, int64_t 
                                                  const std::string& layout, PackCache* cache) {
   const auto width = static_cast<int64_t>(simd::PanelColumns());
   const auto all = static_cast<int64_t>(simd::PackedColumns(n));
+  const size_t bytes = rows.size() * all * sizeof(float);
   const auto pack = [&]() -> Result<Buffer> {
-    KHEYA_ASSIGN_OR_RETURN(
-        Buffer buffer, Buffer::Allocate(rows.size() * all * sizeof(float), cache->budget()));
+    KHEYA_ASSIGN_OR_RETURN(Buffer buffer, Buffer::Allocate(bytes, cache->budget()));
     const float* from = weights.data<float>().data();
     auto* to = reinterpret_cast<float*>(buffer.data());
     for (int64_t first = 0; first < all; first += width) {
@@ -161,7 +163,8 @@ Result<std::shared_ptr<const Buffer>> PackPanels(const Tensor& weights, int64_t 
     }
     return buffer;
   };
-  return cache->Get(weights, fmt::format("panels{}:{}:{}x{}", width, layout, rows.size(), n), pack);
+  return cache->Get(weights, fmt::format("panels{}:{}:{}x{}", width, layout, rows.size(), n), bytes,
+                    pack);
 }
 
 }  // namespace kheya

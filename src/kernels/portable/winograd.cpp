@@ -72,7 +72,8 @@ class WinogradConv : public PreparedKernel {
       }
       return buffer;
     };
-    const std::string layout = fmt::format("winograd{}:{}x{}:{}", tile_, in_channels_, columns_, simd::PanelColumns());
+    const std::string layout =
+        fmt::format("winograd{}:{}x{}:{}", tile_, in_channels_, columns_, simd::PanelColumns());
     KHEYA_ASSIGN_OR_RETURN(weights_, cache->Get(weights, layout, bytes, pack));
     return OkStatus();
   }
