@@ -158,7 +158,7 @@ Status Package::Feed(PackCache* cache) const {
 }
 
 Result<std::unique_ptr<PackageBuilder>> PackageBuilder::Start(
-    PackageInfo info, const Graph& graph, std::shared_ptr<const Package> others) {
+    const PackageInfo& info, const Graph& graph, std::shared_ptr<const Package> others) {
   std::unique_ptr<PackageBuilder> builder(new PackageBuilder());
   if (others != nullptr) {  // their plans name constants by number
     for (const PackageConstant& constant : others->constants()) builder->constants_.Add(constant);

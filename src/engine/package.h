@@ -72,7 +72,7 @@ class PackageBuilder {
  public:
   // `graph` is the simplified one. `others`: a package of the same model, whose plans for other
   // kinds of machine are kept; may be null.
-  static Result<std::unique_ptr<PackageBuilder>> Start(PackageInfo info, const Graph& graph,
+  static Result<std::unique_ptr<PackageBuilder>> Start(const PackageInfo& info, const Graph& graph,
                                                        std::shared_ptr<const Package> others);
   // Goes on from a package, which must hold plans of this machine.
   static std::unique_ptr<PackageBuilder> GoOn(std::shared_ptr<const Package> package);
