@@ -207,11 +207,15 @@ PreparedResult PrepareMixedLayerNorm(const KernelCall& call, const PrepareContex
   const Shape& shape = call.inputs[0].shape;
   const int64_t inner = shape.Product(params.axis, shape.rank());
   return MakeMixedRows(call, inner, inner,
-                       [epsilon = params.epsilon, biased = call.has_input(2), inner](
-                           const KernelArgs& args, const float* x, float* y) {
+                       [params, biased = call.has_input(2), inner](const KernelArgs& args,
+                                                                   const float* x, float* y) {
+                         if (params.rms) {
+                           simd::RmsNormRow(x, InputF32(args, 1), params.epsilon, y, inner);
+                           return;
+                         }
                          simd::LayerNormRow(x, InputF32(args, 1),
-                                            biased ? InputF32(args, 2) : nullptr, epsilon, y,
-                                            inner);
+                                            biased ? InputF32(args, 2) : nullptr, params.epsilon,
+                                            y, inner);
                        });
 }
 
