@@ -61,11 +61,12 @@ std::string_view AsText(std::span<const std::byte> bytes) {
 std::string PlanOptionsKey(const CompileOptions& options) {
   std::vector<std::string> disabled = options.disabled_passes;
   std::sort(disabled.begin(), disabled.end());
-  const std::string precision =
-      options.precision == "fp32" ? "fp32"
-                                  : fmt::format("{} {}", options.precision, options.tolerance);
-  return fmt::format("{} {} {} {} {} -{}", precision, options.device == "auto" ? "cpu" : options.device,
-                     options.tactics, options.simplify, options.lower, Join(disabled, ","));
+  const std::string precision = options.precision == "fp32"
+                                    ? "fp32"
+                                    : fmt::format("{} {}", options.precision, options.tolerance);
+  return fmt::format("{} {} {} {} {} -{}", precision,
+                     options.device == "auto" ? "cpu" : options.device, options.tactics,
+                     options.simplify, options.lower, Join(disabled, ","));
 }
 
 Status Package::ReadInfo() {

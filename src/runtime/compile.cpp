@@ -372,7 +372,7 @@ class PlanBuilder {
         candidates.push_back({TacticName(*row), std::move(kernel)});
       }
     }
-    const std::vector<double> seconds = 
+    const std::vector<double> seconds =
         TimeCandidates(call, candidates, constants, options_.tolerance);
     for (size_t i = 0; i < seconds.size(); ++i) {
       step->compared.push_back({candidates[i].tactic, seconds[i]});

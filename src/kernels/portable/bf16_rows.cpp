@@ -214,8 +214,8 @@ PreparedResult PrepareMixedLayerNorm(const KernelCall& call, const PrepareContex
                            return;
                          }
                          simd::LayerNormRow(x, InputF32(args, 1),
-                                            biased ? InputF32(args, 2) : nullptr, params.epsilon,
-                                            y, inner);
+                                            biased ? InputF32(args, 2) : nullptr, params.epsilon, y,
+                                            inner);
                        });
 }
 
