@@ -83,10 +83,9 @@ Status CompiledGraph::Init(Model model) {
   if (options_.simplify) KHEYA_RETURN_IF_ERROR(Simplify(model.graph, Passes()));
   clock.End("simplify");
   if (options_.keep_package || !storage_.cache_file.empty()) {
-    PackageInfo info{
+    const PackageInfo info{
         PlanOptionsKey(options_), name_, inputs_, outputs_, metadata_, macs_, model.warnings};
-    KHEYA_ASSIGN_OR_RETURN(builder_,
-                           PackageBuilder::Start(std::move(info), model.graph, storage_.package));
+    KHEYA_ASSIGN_OR_RETURN(builder_, PackageBuilder::Start(info, model.graph, storage_.package));
     clock.End("keep");
   }
   storage_.package = nullptr;  // its plans are not used

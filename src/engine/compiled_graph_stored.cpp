@@ -130,7 +130,7 @@ Status CompiledGraph::SavePackage(const std::string& path) const {
   const bool tuned = was_tuned || (tuner_ != nullptr && options_.tuning_seconds > 0);
   TacticChoices choices = tuner_ == nullptr ? TacticChoices() : tuner_->used();
   if (storage_.package != nullptr) choices.merge(TacticChoices(storage_.package->plans()->choices));
-  const Status status =
+  Status status =
       builder_->Write(path, *cache_, choices, tuned, /*sync=*/storage_.cache_file != path);
   builder_->ReleasePages();
   return status;

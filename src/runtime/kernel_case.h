@@ -75,8 +75,6 @@ void MakeTrees(Rng& rng, Case& c);          // kernels_trees_test.cpp
 // Compares the rows that take bfloat16, in all mixtures of types, with the reference, and adds
 // their names to `used`. kernels_bf16_test.cpp
 void CompareInBf16(const Case& c, const std::string& what, std::set<std::string>* used);
-void MakeRecurrent(Rng& rng, Case& c);  // kernels_recurrent_test.cpp
-void MakeTrees(Rng& rng, Case& c);      // kernels_trees_test.cpp
 
 }  // namespace kheya
 
