@@ -30,13 +30,16 @@ struct PanelCut {
 // `pixels`: rows of the product in all; they come in `rows` parts that are not cut.
 inline PanelCut CutPanels(int64_t pixels, int64_t rows, int64_t columns, int64_t k) {
   constexpr double kLeast = 5e6;
-  constexpr int64_t kLeastPixels = 48;  // for which a panel is read
+  constexpr double kLargeBytes = 1 << 20;  // of panels that every slice would read from afar
+  const double bytes = 4.0 * static_cast<double>(columns) * static_cast<double>(k);
+  const bool large = bytes > kLargeBytes;
+  const int64_t least_pixels = large ? 224 : 48;  // for which a panel is read
   const auto width = static_cast<int64_t>(simd::PanelColumns());
   const double flops =
       2.0 * static_cast<double>(pixels) * static_cast<double>(columns) * static_cast<double>(k);
-  const int64_t wanted = SlicesFor(flops, kLeast, 16);
+  const int64_t wanted = SlicesFor(flops, kLeast, large ? 8 : 16);
   PanelCut cut;
-  cut.row_slices = std::clamp<int64_t>(std::min(rows, pixels / kLeastPixels), 1, wanted);
+  cut.row_slices = std::clamp<int64_t>(std::min(rows, pixels / least_pixels), 1, wanted);
   cut.column_slices =
       std::clamp<int64_t>(wanted / cut.row_slices, 1, (columns + width - 1) / width);
   return cut;

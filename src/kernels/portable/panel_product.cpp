@@ -8,6 +8,12 @@
 #include "kernels/portable/simd.h"
 
 namespace kheya {
+namespace {
+
+// What may be taken of the second cache, beside what else is used.
+constexpr int64_t kSecondCacheBytes = 384 * 1024;
+
+}  // namespace
 
 bool simd::SetClamp(const Elementwise& activation, Finishing* finishing) {
   if (activation.op == ElementwiseOp::kIdentity) return true;
@@ -36,37 +42,50 @@ PanelMatrixKernel::PanelMatrixKernel(int64_t rows, int64_t columns, int64_t k,
       panels_(std::move(panels)),
       cut_(CutPanels(rows, rows, columns, k)) {}
 
-// What panels may take there, beside what else is used.
-constexpr size_t kSecondCacheBytes = 384 * 1024;
+PanelMatrixKernel::Block PanelMatrixKernel::BlockOf(int64_t rows, int64_t columns) const {
+  constexpr int64_t kFirstBytes = 96 * 1024;
+  constexpr int64_t kMostRows = 256;
+  const auto tile = static_cast<int64_t>(simd::PanelTileRows());
+  const int64_t few = std::max<int64_t>(4, kFirstBytes / (4 * k_ * tile)) * tile;
+  if (4 * columns * k_ <= kSecondCacheBytes) return {few, 1};
+  // Panels from afar are read once for many rows, of which as many terms are taken as stay near.
+  const int64_t blocks = (rows + kMostRows - 1) / kMostRows;
+  const int64_t block = std::max(few, (rows + blocks - 1) / blocks);
+  return {block, (4 * block * k_ + kSecondCacheBytes - 1) / kSecondCacheBytes};
+}
 
 Status PanelMatrixKernel::Run(const KernelArgs& args) const {
-  // Rows of the left operand that stay in the first caches while the panels pass.
-  constexpr int64_t kBytes = 96 * 1024;
-  const auto tile = static_cast<int64_t>(simd::PanelTileRows());
-  const int64_t block = std::max<int64_t>(4, kBytes / (4 * k_ * tile)) * tile;
   const SliceRange rows = cut_.Rows(args.slice, rows_);
   const SliceRange columns = cut_.Columns(args.slice, columns_);
+  const auto [block, parts] = BlockOf(rows.end - rows.begin, columns.end - columns.begin);
   simd::PanelProduct product;
-  product.x_pitch = product.run = k_;
+  product.x_pitch = product.panel_rows = k_;
   product.panels = reinterpret_cast<const float*>(panels_->data()) + columns.begin * k_;
   product.columns = columns.end - columns.begin;
-  product.row_major = product.columns * product.run * sizeof(float) <= kSecondCacheBytes;
+  product.row_major =
+      static_cast<int64_t>(product.columns * sizeof(float)) * k_ <= kSecondCacheBytes;
   product.y_pitch = columns_;
-  if (args.inputs.size() > 2 && args.inputs[2] != nullptr) {
-    product.bias = InputF32(args, 2) + columns.begin;
-  }
+  const bool has_bias = args.inputs.size() > 2 && args.inputs[2] != nullptr;
   const bool has_residual = args.inputs.size() > 3 && args.inputs[3] != nullptr;
-  const bool done = simd::SetClamp(activation_, &product.finish);
   for (int64_t row = rows.begin; row < rows.end; row += block) {
     const int64_t count = std::min(block, rows.end - row);
     const int64_t first = row * columns_ + columns.begin;
-    product.x = InputF32(args, 0) + row * k_;
-    product.finish.y = OutputF32(args, 0) + first;
-    if (has_residual) product.finish.residual = InputF32(args, 3) + first;
-    simd::RunPanels(product, count);
+    float* y = OutputF32(args, 0) + first;
+    bool done = true;
+    for (int64_t part = 0; part < parts; ++part) {
+      const SliceRange terms = RangeOf(part, parts, k_);
+      product.x = InputF32(args, 0) + row * k_ + terms.begin;
+      product.run = terms.end - terms.begin;
+      product.first_row = terms.begin;
+      product.bias = part == 0 && has_bias ? InputF32(args, 2) + columns.begin : nullptr;
+      product.finish = {.y = y};
+      if (part > 0) product.finish.residual = y;
+      if (part == 0 && has_residual) product.finish.residual = InputF32(args, 3) + first;
+      if (part + 1 == parts) done = simd::SetClamp(activation_, &product.finish);
+      simd::RunPanels(product, count);
+    }
     for (int64_t i = 0; i < count && !done; ++i) {
-      float* y = product.finish.y + i * columns_;
-      simd::Unary(activation_, y, y, product.columns);
+      simd::Unary(activation_, y + i * columns_, y + i * columns_, product.columns);
     }
   }
   return OkStatus();

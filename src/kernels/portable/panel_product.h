@@ -24,6 +24,13 @@ class PanelMatrixKernel : public PreparedKernel {
   Status Run(const KernelArgs& args) const override;
 
  private:
+  // Rows at once, and parts into which their sums are cut.
+  struct Block {
+    int64_t rows = 1;
+    int64_t parts = 1;
+  };
+  Block BlockOf(int64_t rows, int64_t columns) const;
+
   const int64_t rows_;
   const int64_t columns_;
   const int64_t k_;

@@ -30,6 +30,8 @@ struct PanelProduct {
   const ptrdiff_t* offsets = &kNoOffset;
   size_t segments = 1;
   size_t run = 0;
+  size_t panel_rows = 0;  // those of a whole panel, of which the product begins at `first_row`;
+  size_t first_row = 0;   // 0: segments * run
   const float* panels = nullptr;  // that of the first column on
   size_t columns = 0;
   const float* bias = nullptr;  // or null

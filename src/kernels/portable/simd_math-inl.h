@@ -48,33 +48,42 @@ HWY_INLINE V Erf(V value) {
   return hn::Div(hn::Mul(x, p), q);
 }
 
-// e^x for x <= 0 to 2 ulp; 0 for x <= -88, where the result would be no normal number; NaN stays.
-// The polynomial has the least maximum relative error on |r| <= ln(2) / 2, by Remez's exchange.
-HWY_INLINE V ExpOfNonPositive(V x) {
+constexpr float kLeastExponent = -87.3365448f;  // e^x is a normal number from here on
+
+// e^x for |x| up to -kLeastExponent, to 2 ulp; NaN stays on x86. The polynomial has the least
+// maximum relative error on |r| <= ln(2) / 2, by Remez's exchange.
+HWY_INLINE V ExpWithin(V x) {
   const D d;
-  const hn::RebindToUnsigned<D> du;
-  const V clamped = hn::Max(hn::Set(d, -88.0f), x);  // in this order a NaN is kept
-  // The sum rounds to a whole number, with the exponent of its power of two in its lowest bits.
-  const V magic = hn::Set(d, 12582912.0f + 127.0f);
-  const V shifted = hn::MulAdd(clamped, hn::Set(d, 1.44269504f), magic);
-  const V n = hn::Sub(shifted, magic);
-  V r = hn::NegMulAdd(n, hn::Set(d, 0.693359375f), clamped);
+  const hn::RebindToSigned<D> di;
+  const V n = hn::Round(hn::Mul(x, hn::Set(d, 1.44269504f)));
+  V r = hn::NegMulAdd(n, hn::Set(d, 0.693359375f), x);
   r = hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4f), r);
   V p = hn::Set(d, 1.40614215e-3f);
   for (const float c :
        {8.37905901e-3f, 4.16647733e-2f, 1.66663648e-1f, 5.00000044e-1f, 1.0f, 1.0f}) {
     p = hn::MulAdd(p, r, hn::Set(d, c));
   }
-  const V power = hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(du, shifted)));
-  return hn::Mul(p, power);
+  const auto exponent = hn::ShiftLeft<23>(hn::ConvertTo(di, n));
+  return hn::BitCast(d, hn::Add(hn::BitCast(di, p), exponent));
 }
 
+// e^x for x <= 0 to 2 ulp; 0 where the result would be no normal number; NaN stays.
+HWY_INLINE V ExpOfNonPositive(V x) {
+  const D d;
+  const V least = hn::Set(d, kLeastExponent);
+  const V power = ExpWithin(hn::Max(least, x));
+  const V result = hn::IfThenElse(hn::IsNaN(x), x, power);
+  return hn::IfThenZeroElse(hn::Lt(x, least), result);
+}
+
+// 1 / (1 + e^-x) to 4 ulp; 0 where that is no normal number.
 HWY_INLINE V Sigmoid(V x) {
   const D d;
   const V one = hn::Set(d, 1.0f);
-  const V e = hn::Exp(d, hn::Neg(hn::Abs(x)));
-  const V top = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one);  // 1 - positive would cancel
-  return hn::Div(top, hn::Add(one, e));
+  const V least = hn::Set(d, kLeastExponent);
+  const V clamped = hn::Min(hn::Neg(least), hn::Max(least, x));
+  const V result = hn::Div(one, hn::Add(one, ExpWithin(hn::Neg(clamped))));
+  return hn::IfThenZeroElse(hn::Lt(x, least), result);
 }
 
 }  // namespace kheya::simd::HWY_NAMESPACE

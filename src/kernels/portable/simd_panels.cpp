@@ -92,7 +92,9 @@ size_t MostRows() { return kMostRows; }
 void TileAt(const PanelProduct& p, size_t row, size_t height, size_t column) {
   const size_t lanes = hn::Lanes(D());
   const size_t count = std::min(p.columns - column, 2 * lanes);
-  const float* b = p.panels + column * p.segments * p.run;
+  const size_t panel_rows = p.panel_rows > 0 ? p.panel_rows : p.segments * p.run;
+  const size_t width = count > lanes ? 2 * lanes : lanes;
+  const float* b = p.panels + column * panel_rows + p.first_row * width;
   if (count > lanes) {
     TileOf<kMostRows, 2>(height, p, b, row, column, count);
   } else {
