@@ -50,7 +50,7 @@ HWY_INLINE V Erf(V value) {
 
 constexpr float kLeastExponent = -87.3365448f;  // e^x is a normal number from here on
 
-// e^x for |x| up to -kLeastExponent, to 2 ulp; NaN stays on x86. The polynomial has the least
+// e^x for |x| up to -kLeastExponent; NaN stays on x86. The polynomial has the least
 // maximum relative error on |r| <= ln(2) / 2, by Remez's exchange.
 HWY_INLINE V ExpWithin(V x) {
   const D d;
@@ -67,7 +67,7 @@ HWY_INLINE V ExpWithin(V x) {
   return hn::BitCast(d, hn::Add(hn::BitCast(di, p), exponent));
 }
 
-// e^x for x <= 0 to 2 ulp; 0 where the result would be no normal number; NaN stays.
+// e^x for x <= 0; 0 where the result would be no normal number; NaN stays.
 HWY_INLINE V ExpOfNonPositive(V x) {
   const D d;
   const V least = hn::Set(d, kLeastExponent);
@@ -76,7 +76,7 @@ HWY_INLINE V ExpOfNonPositive(V x) {
   return hn::IfThenZeroElse(hn::Lt(x, least), result);
 }
 
-// 1 / (1 + e^-x) to 4 ulp; 0 where that is no normal number.
+// 1 / (1 + e^-x); 0 where that is no normal number.
 HWY_INLINE V Sigmoid(V x) {
   const D d;
   const V one = hn::Set(d, 1.0f);
