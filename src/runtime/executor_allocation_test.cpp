@@ -23,7 +23,8 @@ void* Counted(std::size_t bytes, std::size_t alignment) {
 }
 }  // namespace
 
-void* operator new(std::size_t bytes) { return Counted(bytes, 1); }
+// Out of line, lest the compiler pair one that it inlined with one that it did not, and warn.
+[[gnu::noinline]] void* operator new(std::size_t bytes) { return Counted(bytes, 1); }
 void* operator new[](std::size_t bytes) { return Counted(bytes, 1); }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return Counted(bytes, static_cast<std::size_t>(alignment));
@@ -31,9 +32,9 @@ void* operator new(std::size_t bytes, std::align_val_t alignment) {
 void* operator new[](std::size_t bytes, std::align_val_t alignment) {
   return Counted(bytes, static_cast<std::size_t>(alignment));
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
 void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
 void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }

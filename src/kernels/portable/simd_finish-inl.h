@@ -46,11 +46,8 @@ HWY_INLINE void StoreFirst(V value, float* to, size_t count) {
 
 // A NaN stays one.
 HWY_INLINE V Clamp(V low, V high, V sum) {
-#if HWY_ARCH_X86
-  return hn::Min(high, hn::Max(low, sum));  // the second operand is the result where one is NaN
-#else
-  return hn::IfThenElse(hn::IsNaN(sum), sum, hn::Min(high, hn::Max(low, sum)));
-#endif
+  const V clamped = hn::Min(high, hn::Max(low, sum));
+  return kMinMaxKeepNan ? clamped : hn::IfThenElse(hn::IsNaN(sum), sum, clamped);
 }
 
 // kRows rows of y, `pitch` apart, from the offset `at` on; `count` columns of them are wanted, all

@@ -29,11 +29,7 @@ HWY_INLINE V Bounded(const Bounds& bounds, V x) {
   const D d;
   return KeepNan(x, hn::Clamp(x, hn::Set(d, -bounds.clip), hn::Set(d, bounds.clip)));
 }
-HWY_INLINE V Gate(const Bounds& bounds, V x) {
-  const V bounded = Bounded(bounds, x);
-  return KeepNan(bounded, Sigmoid(bounded));
-}
-HWY_INLINE V TanhOf(V x) { return KeepNan(x, hn::Tanh(D(), x)); }
+HWY_INLINE V Gate(const Bounds& bounds, V x) { return Sigmoid(Bounded(bounds, x)); }
 
 // sums[row][gate] += h[row][0..k) panel, the panel being k times kGates vectors.
 template <size_t kGates, size_t kRows>
@@ -100,12 +96,12 @@ void LstmBlock(const RecurrentStep& step, size_t block, const RecurrentRow* rows
     }
     in = Gate(bounds, in);
     forget = step.input_forget ? hn::Sub(one, in) : Gate(bounds, forget);
-    c = hn::MulAdd(forget, c, hn::Mul(in, TanhOf(Bounded(bounds, sums[r][3]))));
+    c = hn::MulAdd(forget, c, hn::Mul(in, Tanh(Bounded(bounds, sums[r][3]))));
     if (step.peepholes != nullptr) {
       out = hn::MulAdd(hn::LoadU(d, step.peepholes + step.pitch + at), c, out);
     }
     hn::StoreU(c, d, rows[r].c + at);
-    hn::StoreU(hn::Mul(Gate(bounds, out), TanhOf(c)), d, rows[r].next + at);
+    hn::StoreU(hn::Mul(Gate(bounds, out), Tanh(c)), d, rows[r].next + at);
   }
 }
 
@@ -133,7 +129,7 @@ void GruLinearBlock(const RecurrentStep& step, size_t block, const RecurrentRow*
   for (size_t r = 0; r < kRows; ++r) {
     const V x = hn::LoadU(d, rows[r].x + (block * 3 + 2) * lanes);
     const V reset = Gate(bounds, sums[r][1]);
-    const V candidate = TanhOf(Bounded(bounds, hn::MulAdd(reset, sums[r][2], x)));
+    const V candidate = Tanh(Bounded(bounds, hn::MulAdd(reset, sums[r][2], x)));
     GruResult(Gate(bounds, sums[r][0]), candidate, rows[r], at);
   }
 }
@@ -175,7 +171,7 @@ void GruCandidateBlock(const RecurrentStep& step, size_t block, const RecurrentR
   AddProducts<1, kRows>(step.hidden, panels + block * step.hidden * lanes, h, sums);
   for (size_t r = 0; r < kRows; ++r) {
     const V z = hn::LoadU(d, rows[r].next + at);
-    GruResult(z, TanhOf(Bounded(bounds, sums[r][0])), rows[r], at);
+    GruResult(z, Tanh(Bounded(bounds, sums[r][0])), rows[r], at);
   }
 }
 
@@ -193,7 +189,7 @@ void RnnBlock(const RecurrentStep& step, size_t block, const RecurrentRow* rows)
   AddProducts<1, kRows>(step.hidden, step.panels + block * step.hidden * lanes, h, sums);
   for (size_t r = 0; r < kRows; ++r) {
     const V sum = Bounded(bounds, sums[r][0]);
-    const V result = step.relu ? KeepNan(sum, hn::Max(sum, hn::Zero(d))) : TanhOf(sum);
+    const V result = step.relu ? KeepNan(sum, hn::Max(sum, hn::Zero(d))) : Tanh(sum);
     hn::StoreU(result, d, rows[r].next + at);
   }
 }

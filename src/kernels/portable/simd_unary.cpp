@@ -28,7 +28,7 @@ HWY_INLINE V GeluTanh(V x) {
   const V cube = hn::Mul(hn::Mul(x, x), x);
   const V inner = hn::Mul(hn::MulAdd(cube, hn::Set(d, 0.044715f), x), hn::Set(d, 0.7978845608f));
   const V half = hn::Mul(x, hn::Set(d, 0.5f));
-  return hn::MulAdd(half, hn::Tanh(d, inner), half);
+  return hn::MulAdd(half, Tanh(inner), half);
 }
 
 HWY_INLINE V Gelu(V x) {
@@ -77,17 +77,16 @@ void UnaryRun(const Elementwise& function, const float* x, float* y, size_t coun
     case ElementwiseOp::kElu:
       return map([=](V v) HWY_ATTR { return Elu(v, alpha); });
     case ElementwiseOp::kSigmoid:
-      return map([](V v) HWY_ATTR { return KeepNan(v, Sigmoid(v)); });
+      return map([](V v) HWY_ATTR { return Sigmoid(v); });
     case ElementwiseOp::kTanh:
-      return map([d](V v) HWY_ATTR { return KeepNan(v, hn::Tanh(d, v)); });
+      return map([](V v) HWY_ATTR { return Tanh(v); });
     case ElementwiseOp::kGelu:
       return map([](V v) HWY_ATTR { return KeepNan(v, Gelu(v)); });
     case ElementwiseOp::kGeluTanh:
       return map([](V v) HWY_ATTR { return KeepNan(v, GeluTanh(v)); });
     case ElementwiseOp::kSilu:
-      return map([=](V v) HWY_ATTR {
-        return KeepNan(v, hn::Mul(v, Sigmoid(hn::Mul(v, hn::Set(d, alpha)))));
-      });
+      if (alpha == 1) return map([](V v) HWY_ATTR { return hn::Mul(v, Sigmoid(v)); });
+      return map([=](V v) HWY_ATTR { return hn::Mul(v, Sigmoid(hn::Mul(v, hn::Set(d, alpha)))); });
     case ElementwiseOp::kHardSigmoid:
       return map([=](V v) HWY_ATTR { return HardSigmoid(v, alpha, beta); });
     case ElementwiseOp::kHardSwish:
@@ -99,6 +98,11 @@ void UnaryRun(const Elementwise& function, const float* x, float* y, size_t coun
     case ElementwiseOp::kErf:
       return map([](V v) HWY_ATTR { return KeepNan(v, Erf(v)); });
     case ElementwiseOp::kExp:
+      if (kScalesAll) {
+        return map([d](V v) HWY_ATTR {
+          return ExpWithin(hn::Min(hn::Set(d, 150.0f), hn::Max(hn::Set(d, -150.0f), v)));
+        });
+      }
       return map([d](V v) HWY_ATTR {
         const V e = hn::Exp(d, hn::Min(v, hn::Set(d, 88.0f)));
         const V large = hn::Mul(e, hn::Exp(d, hn::Max(hn::Sub(v, hn::Set(d, 88.0f)), hn::Zero(d))));
