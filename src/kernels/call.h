@@ -14,6 +14,7 @@
 #include "kernels/params/gemm.h"
 #include "kernels/params/norm.h"
 #include "kernels/params/pool.h"
+#include "kernels/params/resize.h"
 #include "kernels/reference/recurrent.h"
 #include "kernels/reference/trees.h"
 #include "tensor/dtype.h"
@@ -168,6 +169,13 @@ struct RegionParams {
   std::vector<int64_t> steps;   // not 0
 };
 
+// inputs: x. Outputs: the values and the int64 places of the K best along the axis, best first,
+// equals in order, NaN above all; either may be none. K is the size of the outputs.
+struct TopKParams {
+  int axis = -1;
+  bool largest = true;
+};
+
 // inputs: x [N, C] or [C]. Outputs: of a classifier labels [N] (or none) and scores, of others
 // scores [N, targets].
 struct TreesParams {
@@ -179,13 +187,15 @@ struct TreesParams {
 // none, in plain memory where the parameters say. kernels::PoolParams: inputs: x. Maximum and
 // average alone. kernels::LrnParams: inputs: x. y = x / (bias + alpha/size sum of squares over
 // channels) ^ beta. kernels::RecurrentParams: inputs and outputs of LSTM (or the first of them)
-// with all sizes filled in.
+// with all sizes filled in. kernels::ResizeParams: inputs: x. Nearest of any type of whole bytes,
+// the others of float32.
 using KernelParams =
     std::variant<FusedConvParams, ConvTransposeParams, FusedMatMulParams,
                  kernels::FusedAttentionParams, kernels::PoolParams, UnaryParams, BinaryParams,
                  AffineParams, SoftmaxParams, LayerNormParams, GlobalMeanParams, ReduceMeanParams,
                  TransposeParams, ReorderParams, ConcatParams, SplitParams, GatherParams,
-                 kernels::LrnParams, kernels::RecurrentParams, TreesParams, RegionParams>;
+                 kernels::LrnParams, kernels::RecurrentParams, TreesParams, RegionParams,
+                 kernels::ResizeParams, TopKParams>;
 
 struct KernelCall {
   KernelParams params;

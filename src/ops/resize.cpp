@@ -155,11 +155,6 @@ Status EvaluateNearest(EvalContext& context, const kernels::ResizeParams& params
   return kernels::CopyMapped(maps, x.view(), fill.view(), out);
 }
 
-bool IsIdentity(const kernels::ResizeParams& params, const kernels::ResizeAxis& axis) {
-  return axis.input == axis.output && axis.scale == 1.0 &&
-         params.coordinates != kernels::CoordinateMode::kCropAndResize;
-}
-
 Status EvaluateInterpolated(EvalContext& context, const kernels::ResizeParams& params,
                             const Shape& shape) {
   const DType dtype = context.input(0).dtype();
@@ -171,7 +166,7 @@ Status EvaluateInterpolated(EvalContext& context, const kernels::ResizeParams& p
   KHEYA_ASSIGN_OR_RETURN(WideOutput y, WideOutput::Create(context, 0, dtype, shape));
   if (shape.num_elements() == 0) return y.Finish();
   for (const kernels::ResizeAxis& axis : params.axes) {
-    if (IsIdentity(params, axis)) continue;
+    if (kernels::IsIdentity(params, axis)) continue;
     std::vector<int64_t> dims(current.shape().begin(), current.shape().end());
     dims[axis.axis] = axis.output;
     KHEYA_ASSIGN_OR_RETURN(Shape next_shape, Shape::Create(dims));

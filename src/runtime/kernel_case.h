@@ -70,6 +70,8 @@ using Ints = std::vector<int64_t>;
 // In files of their own:
 void MakeRegion(Rng& rng, Case& c);         // kernels_region_test.cpp
 void MakeConvTranspose(Rng& rng, Case& c);  // kernels_region_test.cpp
+void MakeResize(Rng& rng, Case& c);         // kernels_select_test.cpp
+void MakeTopK(Rng& rng, Case& c);           // kernels_select_test.cpp
 void MakeRecurrent(Rng& rng, Case& c);      // kernels_recurrent_test.cpp
 void MakeTrees(Rng& rng, Case& c);          // kernels_trees_test.cpp
 // Compares the rows that take bfloat16, in all mixtures of types, with the reference, and adds

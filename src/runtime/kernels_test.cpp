@@ -361,6 +361,8 @@ TEST(KernelsTest, EveryRowAgreesWithTheReference) {
   comparison.Run(MakeRows, "rows", 20);
   comparison.Run(MakeMovement, "movement", 30);
   comparison.Run(MakeRegion, "region", 60);
+  comparison.Run(MakeResize, "resize", 150);
+  comparison.Run(MakeTopK, "top_k", 60);
   comparison.Run(MakeConvTranspose, "conv_transpose", 60);
   comparison.Run(MakeRecurrent, "recurrent", 100);
   comparison.Run(MakeTrees, "trees", 60);

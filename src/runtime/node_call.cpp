@@ -49,6 +49,8 @@ constexpr Row kRows[] = {
     {"ConvTranspose", "ConvTranspose", MakeConvTransposeCall},
     {"Slice", "Region", MakeSliceCall},
     {"Pad", "Region", MakePadCall},
+    {"Resize", "Resize", MakeResizeCall},
+    {"TopK", "TopK", MakeTopKCall, "", true},
     {"LSTM", "Recurrent", MakeRecurrentCall, "", true},
     {"GRU", "Recurrent", MakeRecurrentCall, "", true},
     {"RNN", "Recurrent", MakeRecurrentCall, "", true},

@@ -66,6 +66,8 @@ std::optional<NodeCall> MakeSplitCall(const NodeShapes& node);
 std::optional<NodeCall> MakeGatherCall(const NodeShapes& node);
 std::optional<NodeCall> MakeSliceCall(const NodeShapes& node);
 std::optional<NodeCall> MakePadCall(const NodeShapes& node);
+std::optional<NodeCall> MakeResizeCall(const NodeShapes& node);
+std::optional<NodeCall> MakeTopKCall(const NodeShapes& node);
 std::optional<NodeCall> MakeRecurrentCall(const NodeShapes& node);
 std::optional<NodeCall> MakeTreesCall(const NodeShapes& node);
 

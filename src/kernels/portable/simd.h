@@ -34,6 +34,17 @@ void ScaledSumOf(const float* const* taps, size_t num_taps, float factor, float*
 // y[i] *= factor
 void Scale(float factor, float* y, size_t count);
 
+// y[i] = the sum of rows[t][i] * weights[t], plus what y held where `add`.
+void WeightedSum(const float* const* rows, const float* weights, size_t taps, bool add, float* y,
+                 size_t count);
+// y[i] = x[indices[i]], bit by bit; indices are below `size` and do not fall.
+void Gather(const float* x, size_t size, const int32_t* indices, float* y, size_t count);
+// y[i] = the sum of x[indices[t * count + i]] * weights[t * count + i]; indices of one t likewise.
+void GatheredSum(const float* x, size_t size, const int32_t* indices, const float* weights,
+                 size_t taps, float* y, size_t count);
+// The first i >= first with !(x[i] <= bound), where `below` !(x[i] >= bound); `count`: none.
+size_t FindBeyond(const float* x, size_t first, size_t count, float bound, bool below);
+
 // In a fixed order of addition.
 float Sum(const float* x, size_t count);
 // y = exp(x - max x) / sum, or its logarithm.

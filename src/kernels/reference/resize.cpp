@@ -75,50 +75,18 @@ double CubicWeight(double distance, double a) {
   return 0.0;
 }
 
-// Weights of consecutive input indices from `first` on; those outside stand for the edges.
-struct Taps {
-  double first = 0;
-  std::vector<double> weights;
-};
-
-Taps MakeTaps(const ResizeParams& params, const ResizeAxis& axis, double x) {
-  const double shrink = params.antialias ? std::min(axis.scale, 1.0) : 1.0;
-  const double support = params.mode == ResizeMode::kCubic ? 2.0 : 1.0;
-  const int64_t start = static_cast<int64_t>(std::floor(-support / shrink)) + 1;
-  // An integer coordinate counts as the right end of the pixel before it.
-  const double base = std::ceil(x) - 1;
-  Taps taps;
-  taps.first = base + static_cast<double>(start);
-  double sum = 0;
-  for (int64_t i = start; i < 2 - start; ++i) {
-    const double distance = (base + static_cast<double>(i) - x) * shrink;
-    double weight = params.mode == ResizeMode::kCubic ? CubicWeight(distance, params.cubic_a)
-                                                      : LinearWeight(distance);
-    const double index = base + static_cast<double>(i);
-    const bool outside = index < 0 || index >= static_cast<double>(axis.input);
-    if (params.exclude_outside && outside) weight = 0;
-    taps.weights.push_back(weight);
-    sum += weight;
-  }
-  for (double& weight : taps.weights) weight /= sum == 0 ? 1 : sum;
-  return taps;
-}
-
 template <typename T>
 void InterpolateTyped(const ResizeParams& params, const ResizeAxis& axis, const TensorView& in,
                       const MutableTensorView& out) {
   const int64_t outer = in.shape.Product(0, axis.axis);
   const int64_t inner = in.shape.Product(axis.axis + 1, in.shape.rank());
   for (int64_t at = 0; at < axis.output; ++at) {
-    const double x = InputCoordinate(params, axis, at);
-    const bool extrapolated = IsExtrapolated(params, axis, x);
-    const Taps taps = extrapolated ? Taps{} : MakeTaps(params, axis, x);
+    const ResizeTaps taps = TapsAt(params, axis, at);
     for (int64_t i = 0; i < outer * inner; ++i) {
       const T* line = in.as<T>().data() + i / inner * axis.input * inner + i % inner;
-      double sum = extrapolated ? params.extrapolation_value : 0.0;
+      double sum = taps.weights.empty() ? params.extrapolation_value : 0.0;
       for (size_t t = 0; t < taps.weights.size(); ++t) {
-        const int64_t index = ClampToAxis(taps.first + static_cast<double>(t), axis);
-        sum += taps.weights[t] * static_cast<double>(line[index * inner]);
+        sum += taps.weights[t] * static_cast<double>(line[taps.indices[t] * inner]);
       }
       out.as<T>()[(i / inner * axis.output + at) * inner + i % inner] = static_cast<T>(sum);
     }
@@ -135,6 +103,36 @@ std::vector<int64_t> NearestIndices(const ResizeParams& params, const ResizeAxis
     indices.push_back(extrapolated ? -1 : ClampToAxis(RoundNearest(params.nearest, x), axis));
   }
   return indices;
+}
+
+ResizeTaps TapsAt(const ResizeParams& params, const ResizeAxis& axis, int64_t at) {
+  ResizeTaps taps;
+  const double x = InputCoordinate(params, axis, at);
+  if (IsExtrapolated(params, axis, x)) return taps;
+  const double shrink = params.antialias ? std::min(axis.scale, 1.0) : 1.0;
+  const double support = params.mode == ResizeMode::kCubic ? 2.0 : 1.0;
+  const int64_t start = static_cast<int64_t>(std::floor(-support / shrink)) + 1;
+  // An integer coordinate counts as the right end of the pixel before it.
+  const double base = std::ceil(x) - 1;
+  double sum = 0;
+  for (int64_t i = start; i < 2 - start; ++i) {
+    const double index = base + static_cast<double>(i);
+    const double distance = (index - x) * shrink;
+    double weight = params.mode == ResizeMode::kCubic ? CubicWeight(distance, params.cubic_a)
+                                                      : LinearWeight(distance);
+    const bool outside = index < 0 || index >= static_cast<double>(axis.input);
+    if (params.exclude_outside && outside) weight = 0;
+    taps.indices.push_back(ClampToAxis(index, axis));
+    taps.weights.push_back(weight);
+    sum += weight;
+  }
+  for (double& weight : taps.weights) weight /= sum == 0 ? 1 : sum;
+  return taps;
+}
+
+bool IsIdentity(const ResizeParams& params, const ResizeAxis& axis) {
+  return axis.input == axis.output && axis.scale == 1.0 &&
+         params.coordinates != CoordinateMode::kCropAndResize;
 }
 
 Status InterpolateAxis(const ResizeParams& params, const ResizeAxis& axis, const TensorView& in,
