@@ -1,6 +1,7 @@
 #include "engine/compiled_graph.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/out_of_memory.h"
 #include "engine/compile_checks.h"
@@ -26,6 +27,7 @@ CompiledGraph::CompiledGraph(const CompileOptions& options, Storage storage)
   if (!options_.runtime) options_.runtime = Runtime::Default();
   if (!options_.budget) options_.budget = ProcessBudget();
   cache_ = std::make_shared<PackCache>(options_.budget);
+  arenas_ = std::make_shared<ArenaPool>(options_.budget);
   plans_ = std::make_unique<ShapePlans>(options_.max_shape_plans);
 }
 
@@ -97,7 +99,7 @@ Status CompiledGraph::Init(Model model) {
                          MakePlan(std::move(model.graph), {}, /*may_time=*/true));
   KeepCompiled();
   if (!options_.keep_package) builder_ = nullptr;
-  executor_ = std::make_shared<Executor>(std::move(plan), options_.runtime, options_.budget);
+  executor_ = std::make_shared<Executor>(std::move(plan), options_.runtime, options_.budget, arenas_);
   return OkStatus();
 }
 
@@ -173,7 +175,7 @@ Result<std::shared_ptr<Executor>> CompiledGraph::MakeExecutor(
       if (lowered.ok()) {
         Result<std::shared_ptr<const Plan>> plan = MakeStoredPlan(*lowered);
         if (plan.ok()) {
-          return std::make_shared<Executor>(*plan, options_.runtime, options_.budget);
+          return std::make_shared<Executor>(*plan, options_.runtime, options_.budget, arenas_);
         }
       }
     }
@@ -185,7 +187,7 @@ Result<std::shared_ptr<Executor>> CompiledGraph::MakeExecutor(
   KHEYA_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> plan,
                          MakePlan(std::move(graph), shapes, may_time));
   if (may_time) KeepCompiled();
-  return std::make_shared<Executor>(std::move(plan), options_.runtime, options_.budget);
+  return std::make_shared<Executor>(std::move(plan), options_.runtime, options_.budget, arenas_);
 }
 
 Status CompiledGraph::CheckInputs(std::span<const Value> inputs) const {
@@ -284,9 +286,11 @@ std::vector<std::shared_ptr<Executor>> CompiledGraph::Executors() const {
 
 uint64_t CompiledGraph::weight_bytes() const {
   uint64_t bytes = cache_->bytes();
+  std::set<const void*> counted;  // plans share constants
   for (const std::shared_ptr<Executor>& executor : Executors()) {
     for (const Register& reg : executor->plan().registers) {
-      if (reg.constant.defined()) bytes += reg.bytes;
+      if (!reg.constant.defined() || cache_->Holds(reg.constant)) continue;
+      if (counted.insert(reg.constant.bytes().data()).second) bytes += reg.bytes;
     }
   }
   return bytes;

@@ -15,6 +15,7 @@
 #include "engine/shape_plans.h"
 #include "kernels/pack_cache.h"
 #include "passes/pass.h"
+#include "runtime/arena_pool.h"
 #include "runtime/compile.h"
 
 namespace kheya {
@@ -84,6 +85,7 @@ class CompiledGraph : public CompiledModel {
   std::vector<ValueType> output_kinds_;
   std::vector<std::pair<std::string, std::string>> metadata_;
   std::shared_ptr<PackCache> cache_;
+  std::shared_ptr<ArenaPool> arenas_;  // of all plans
   std::unique_ptr<Tuner> tuner_;        // null: fixed choices
   std::optional<int64_t> macs_;         // of the fixed shapes
   std::shared_ptr<Executor> executor_;  // for the fixed shapes; null when some are not fixed

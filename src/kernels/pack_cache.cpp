@@ -174,6 +174,14 @@ std::vector<PackCache::Entry> PackCache::TakeStored() {
   return entries;
 }
 
+bool PackCache::Holds(const Tensor& tensor) const {
+  std::lock_guard lock(mutex_);
+  return std::ranges::any_of(unkept_, [&](const auto& entry) {
+    const std::shared_ptr<const Buffer> alive = entry.second.lock();
+    return alive != nullptr && alive->data() == tensor.bytes().data();
+  });
+}
+
 uint64_t PackCache::bytes() const {
   uint64_t total = 0;
   for (const Entry& entry : Entries()) total += entry.packed->size();

@@ -77,6 +77,8 @@ class PackCache {
   // All of AddStored that no Get has asked for and whose hash is right; they are not there
   // afterwards.
   std::vector<Entry> TakeStored();
+  // Whether the tensor's memory was made by Share.
+  bool Holds(const Tensor& tensor) const;
   // Bytes of the packed weights that are alive.
   uint64_t bytes() const;
   // From now on refuses packed forms, those of files excepted, of more than `most` times the bytes

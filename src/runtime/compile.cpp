@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "base/file.h"
-#include "kernels/portable/bf16.h"
 #include "runtime/memory.h"
 #include "runtime/node_call.h"
 #include "runtime/precision.h"
+#include "runtime/shared_constants.h"
 
 namespace kheya {
 namespace {
@@ -148,13 +148,7 @@ class PlanBuilder {
     Register reg;
     reg.place = Place::kConstant;
     KHEYA_RETURN_IF_ERROR(CheckContent(value.constant));
-    KHEYA_ASSIGN_OR_RETURN(reg.constant, value.constant.Aligned());
-    if (narrow) {
-      const Tensor wide = reg.constant;
-      KHEYA_ASSIGN_OR_RETURN(reg.constant, Tensor::Allocate(DType::kBFloat16, wide.shape()));
-      simd::Narrow(wide.data<float>().data(),
-                   static_cast<uint16_t*>(reg.constant.mutable_view().data), wide.num_elements());
-    }
+    KHEYA_ASSIGN_OR_RETURN(reg.constant, ReadableConstant(value.constant, narrow, options_.cache));
     reg.desc = {reg.constant.dtype(), reg.constant.shape(), Layout::kPlain};
     reg.bytes = reg.constant.num_bytes();
     places_[id.index][{Layout::kPlain, narrow}] = AddRegister(std::move(reg));

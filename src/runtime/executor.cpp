@@ -5,6 +5,7 @@
 #include "base/denormals.h"
 #include "base/out_of_memory.h"
 #include "ops/check_inputs.h"
+#include "runtime/arena_pool.h"
 #include "runtime/frame.h"
 #include "runtime/step_context.h"
 
@@ -124,27 +125,33 @@ class Executor::ActiveRun {
 };
 
 Executor::Executor(std::shared_ptr<const Plan> plan, std::shared_ptr<Runtime> runtime,
-                   const std::shared_ptr<MemoryBudget>& budget)
+                   const std::shared_ptr<MemoryBudget>& budget, std::shared_ptr<ArenaPool> arenas)
     : plan_(std::move(plan)),
       runtime_(std::move(runtime)),
-      budget_(budget ? budget : ProcessBudget()) {}
+      budget_(budget ? budget : ProcessBudget()),
+      arenas_(arenas ? std::move(arenas) : std::make_shared<ArenaPool>(budget_)) {}
 
 Executor::~Executor() = default;
 
 Result<std::unique_ptr<Frame>> Executor::TakeFrame() {
+  KHEYA_ASSIGN_OR_RETURN(std::unique_ptr<Buffer> arena, arenas_->Take(plan_->arena_bytes));
+  std::unique_ptr<Frame> frame;
   {
     std::lock_guard lock(mutex_);
     if (!idle_.empty()) {
-      std::unique_ptr<Frame> frame = std::move(idle_.back());
+      frame = std::move(idle_.back());
       idle_.pop_back();
-      return frame;
     }
   }
-  return Frame::Create(*plan_, budget_);
+  if (frame == nullptr) {
+    KHEYA_ASSIGN_OR_RETURN(frame, Frame::Create(*plan_, budget_));
+  }
+  KHEYA_RETURN_IF_ERROR(frame->SetArena(std::move(arena)));
+  return frame;
 }
 
 void Executor::GiveFrame(std::unique_ptr<Frame> frame) {
-  frame->Clear();
+  arenas_->Give(frame->Clear());
   std::lock_guard lock(mutex_);
   if (idle_.size() < static_cast<size_t>(runtime_->ledger().allowed())) {
     idle_.push_back(std::move(frame));

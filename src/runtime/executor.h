@@ -19,14 +19,17 @@
 
 namespace kheya {
 
+class ArenaPool;
 class Frame;
 
-// Thread safety: all members. Each run in progress has an arena of its own, kept for the next run.
+// Thread safety: all members. Each run in progress has an arena of its own, which goes back to the
+// pool afterwards.
 class Executor {
  public:
-  // `budget` null: the process's.
+  // `budget` null: the process's. `arenas` null: a pool of its own.
   Executor(std::shared_ptr<const Plan> plan, std::shared_ptr<Runtime> runtime,
-           const std::shared_ptr<MemoryBudget>& budget);
+           const std::shared_ptr<MemoryBudget>& budget,
+           std::shared_ptr<ArenaPool> arenas = nullptr);
   ~Executor();
 
   // Inputs and outputs in the plan's order. Inputs must have the plan's types and shapes
@@ -46,6 +49,7 @@ class Executor {
   const std::shared_ptr<const Plan> plan_;
   const std::shared_ptr<Runtime> runtime_;
   const std::shared_ptr<MemoryBudget> budget_;
+  const std::shared_ptr<ArenaPool> arenas_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Frame>> idle_;
 };

@@ -8,6 +8,7 @@
 #include "base/denormals.h"
 #include "graph/text.h"
 #include "ops/infer.h"
+#include "runtime/arena_pool.h"
 #include "runtime/compile.h"
 
 namespace kheya {
@@ -83,6 +84,39 @@ TEST(ExecutorTest, ManyRunsAtOnceGiveEqualResults) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_THAT(differing, testing::Each(0));
   EXPECT_LE(Runtime::Default()->workers(), Runtime::Default()->ledger().allowed() - 1);
+}
+
+TEST(ExecutorTest, PlansThatTakeTurnsShareTheirMemory) {
+  const auto budget = std::make_shared<MemoryBudget>("test");
+  const auto arenas = std::make_shared<ArenaPool>(budget);
+  Graph graph = MakeNetwork();
+  ASSERT_TRUE(InferTypes(graph).ok());
+  PackCache cache;
+  std::vector<std::shared_ptr<Executor>> executors;
+  size_t largest = 0, all = 0;
+  for (const Tactics tactics : {Tactics::kReference, Tactics::kPortable, Tactics::kAuto}) {
+    const auto plan = CompilePlan(graph, {.tactics = tactics, .cache = &cache});
+    ASSERT_TRUE(plan.ok());
+    executors.push_back(std::make_shared<Executor>(*plan, Runtime::Default(), budget, arenas));
+    largest = std::max(largest, (*plan)->arena_bytes);
+    all += (*plan)->arena_bytes;
+  }
+  const std::vector<Value> inputs = {Ramp(Shape{2, 16, 40, 40}, 0.02f)};
+  Tensor y = Tensor::Allocate(DType::kFloat32, Shape{2, 64}).value();
+  std::vector<Tensor> first;
+  for (int turn = 0; turn < 3; ++turn) {
+    for (size_t i = 0; i < executors.size(); ++i) {
+      std::vector<Value> outputs = {y};
+      RunContext context;
+      ASSERT_TRUE(executors[i]->Run(context, inputs, outputs).ok());
+      if (turn == 0) {
+        first.push_back(Tensor::FromValues<float>(y.shape(), y.data<float>()));
+      } else {
+        EXPECT_TRUE(BitwiseEqual(y, first[i])) << turn << " " << i;
+      }
+    }
+  }
+  EXPECT_LT(budget->used_bytes(), (largest + all) / 2);
 }
 
 TEST(ExecutorTest, AgreesWithTheReferenceWhateverTheTactics) {

@@ -35,13 +35,11 @@ Status CheckTensor(const Value& value, const TensorDesc& desc, const char* what,
 Result<std::unique_ptr<Frame>> Frame::Create(const Plan& plan,
                                              const std::shared_ptr<MemoryBudget>& budget) {
   std::unique_ptr<Frame> frame(new Frame(plan, budget));
-  KHEYA_RETURN_IF_ERROR(frame->PlaceArena());
+  KHEYA_RETURN_IF_ERROR(frame->PlaceConstants());
   return frame;
 }
 
-Status Frame::PlaceArena() {
-  KHEYA_ASSIGN_OR_RETURN(Buffer buffer, Buffer::Allocate(plan_.arena_bytes, budget_));
-  arena_ = std::make_shared<Buffer>(std::move(buffer));
+Status Frame::PlaceConstants() {
   values_.resize(plan_.registers.size());
   pointers_.assign(plan_.registers.size(), nullptr);
   for (size_t i = 0; i < plan_.registers.size(); ++i) {
@@ -49,21 +47,31 @@ Status Frame::PlaceArena() {
     const Register& reg = plan_.registers[i];
     const Register& root = plan_.registers[plan_.RootOf(id)];
     if (reg.place == Place::kDynamic) continue;
-    if (IsExternal(root.place)) {
-      if (reg.root != id) external_aliases_.push_back(id);
-      continue;
-    }
-    if (root.place == Place::kConstant) {
-      KHEYA_ASSIGN_OR_RETURN(Tensor tensor, root.constant.Reshaped(reg.desc.shape));
-      BindTensor(id, tensor);
-      continue;
-    }
+    if (IsExternal(root.place) && reg.root != id) external_aliases_.push_back(id);
+    if (root.place != Place::kConstant) continue;
+    KHEYA_ASSIGN_OR_RETURN(Tensor tensor, root.constant.Reshaped(reg.desc.shape));
+    BindTensor(id, tensor);
+  }
+  return OkStatus();
+}
+
+Status Frame::SetArena(std::unique_ptr<Buffer> arena) {
+  arena_ = std::move(arena);
+  if (placed_ == arena_->data()) return OkStatus();
+  placed_ = nullptr;
+  for (size_t i = 0; i < plan_.registers.size(); ++i) {
+    const Register& reg = plan_.registers[i];
+    const Register& root = plan_.registers[plan_.RootOf(static_cast<RegisterId>(i))];
+    if (reg.place == Place::kDynamic || root.place != Place::kArena) continue;
     std::byte* data = arena_->data() + root.offset;
+    // Nothing that lies in the arena outlives the run, so these own nothing.
+    const std::shared_ptr<const void> nobody(std::shared_ptr<const void>(), data);
     KHEYA_ASSIGN_OR_RETURN(
-        Tensor tensor, Tensor::Borrow(reg.desc.dtype, reg.desc.shape, {data, reg.bytes}, arena_));
+        Tensor tensor, Tensor::Borrow(reg.desc.dtype, reg.desc.shape, {data, reg.bytes}, nobody));
     values_[i] = std::move(tensor);
     pointers_[i] = data;
   }
+  placed_ = arena_->data();
   return OkStatus();
 }
 
@@ -161,7 +169,7 @@ Status Frame::Collect(std::span<Value> outputs) {
   return OkStatus();
 }
 
-void Frame::Clear() {
+std::unique_ptr<Buffer> Frame::Clear() {
   lists_.results.clear();
   for (size_t i = 0; i < values_.size(); ++i) {
     const auto id = static_cast<RegisterId>(i);
@@ -170,6 +178,7 @@ void Frame::Clear() {
     values_[i] = Value();
     pointers_[i] = nullptr;
   }
+  return std::move(arena_);
 }
 
 Result<Value> Frame::Owned(Value value) const {

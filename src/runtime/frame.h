@@ -19,13 +19,17 @@ class Frame {
   static Result<std::unique_ptr<Frame>> Create(const Plan& plan,
                                                const std::shared_ptr<MemoryBudget>& budget);
 
+  // The arena of the run that begins, of plan.arena_bytes or more; nothing else of the frame may be
+  // used without one.
+  Status SetArena(std::unique_ptr<Buffer> arena);
+
   // Places the caller's values; the caller's tensors must outlive the run.
   Status BindInputs(std::span<const Value> inputs);
   Status BindOutputs(std::span<const Value> outputs);
   // Hands the results over: fills empty outputs, copies into those that were not written in place.
   Status Collect(std::span<Value> outputs);
-  // Lets go of everything but the arena.
-  void Clear();
+  // Lets go of everything, and of the arena last.
+  std::unique_ptr<Buffer> Clear();
 
   const Value& value(RegisterId id) const { return values_[id]; }
   std::byte* pointer(RegisterId id) const { return pointers_[id]; }
@@ -51,14 +55,15 @@ class Frame {
  private:
   Frame(const Plan& plan, std::shared_ptr<MemoryBudget> budget)
       : plan_(plan), budget_(std::move(budget)) {}
-  Status PlaceArena();
+  Status PlaceConstants();
   void BindTensor(RegisterId id, const Tensor& tensor);
   void BindAliases();
   Result<Value> Owned(Value value) const;
 
   const Plan& plan_;
   const std::shared_ptr<MemoryBudget> budget_;
-  std::shared_ptr<Buffer> arena_;
+  std::unique_ptr<Buffer> arena_;
+  const std::byte* placed_ = nullptr;  // the arena's memory that registers point to
   std::vector<Value> values_;
   std::vector<std::byte*> pointers_;
   Lists lists_;
