@@ -12,6 +12,7 @@
 #include "passes/absorb_scale.h"
 #include "passes/cleanup_shapes.h"
 #include "passes/fold_constants.h"
+#include "passes/gather_to_slice.h"
 #include "passes/lower_attention.h"
 #include "passes/lower_batch_norm.h"
 #include "passes/lower_conv.h"
@@ -59,6 +60,7 @@ constexpr PassInfo kLower[] = {
     {"lower_attention", LowerAttention},   // before its products become FusedMatMul
     {"lower_matmul", LowerMatmul},         // the same behind MatMul and Gemm
     {"lower_batch_norm", LowerBatchNorm},  // what no Conv absorbed
+    {"gather_to_slice", GatherToSlice},    // behind lower_attention, which reads Gathers
 };
 
 class Pipeline {
