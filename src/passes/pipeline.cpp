@@ -29,6 +29,7 @@
 #include "passes/recognize_silu.h"
 #include "passes/remove_dead_nodes.h"
 #include "passes/remove_identities.h"
+#include "passes/sink_transposes.h"
 
 namespace kheya {
 namespace {
@@ -40,6 +41,7 @@ constexpr PassInfo kSimplify[] = {
     {"cleanup_shapes", CleanupShapes},        // computed targets of Reshape
     {"remove_identities", RemoveIdentities},  // patterns need not look through them
     {"merge_reshapes", MergeReshapes},        // chains of Reshape, Flatten, Squeeze, Unsqueeze
+    {"sink_transposes", SinkTransposes},      // so that they meet
     {"merge_transposes", MergeTransposes},    // chains of Transpose
     {"merge_common_subexpressions", MergeCommonSubexpressions},  // patterns see one of each
     {"recognize_silu", RecognizeSilu},                           // spelled-out forms
