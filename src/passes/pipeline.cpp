@@ -12,6 +12,7 @@
 #include "passes/absorb_scale.h"
 #include "passes/cleanup_shapes.h"
 #include "passes/fold_constants.h"
+#include "passes/gather_to_slice.h"
 #include "passes/lower_attention.h"
 #include "passes/lower_batch_norm.h"
 #include "passes/lower_conv.h"
@@ -28,6 +29,7 @@
 #include "passes/recognize_silu.h"
 #include "passes/remove_dead_nodes.h"
 #include "passes/remove_identities.h"
+#include "passes/sink_transposes.h"
 
 namespace kheya {
 namespace {
@@ -39,6 +41,7 @@ constexpr PassInfo kSimplify[] = {
     {"cleanup_shapes", CleanupShapes},        // computed targets of Reshape
     {"remove_identities", RemoveIdentities},  // patterns need not look through them
     {"merge_reshapes", MergeReshapes},        // chains of Reshape, Flatten, Squeeze, Unsqueeze
+    {"sink_transposes", SinkTransposes},      // so that they meet
     {"merge_transposes", MergeTransposes},    // chains of Transpose
     {"merge_common_subexpressions", MergeCommonSubexpressions},  // patterns see one of each
     {"recognize_silu", RecognizeSilu},                           // spelled-out forms
@@ -59,6 +62,7 @@ constexpr PassInfo kLower[] = {
     {"lower_attention", LowerAttention},   // before its products become FusedMatMul
     {"lower_matmul", LowerMatmul},         // the same behind MatMul and Gemm
     {"lower_batch_norm", LowerBatchNorm},  // what no Conv absorbed
+    {"gather_to_slice", GatherToSlice},    // behind lower_attention, which reads Gathers
 };
 
 class Pipeline {

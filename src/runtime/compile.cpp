@@ -447,8 +447,11 @@ class PlanBuilder {
       KHEYA_ASSIGN_OR_RETURN(const RegisterId id, Get(graph_.outputs()[i].value));
       plan_->outputs.push_back(id);
       plan_->output_names.push_back(graph_.outputs()[i].name);
+      const RegisterId root = plan_->RootOf(id);
       Register& reg = plan_->registers[id];
-      if (reg.place != Place::kArena || reg.root != id) continue;
+      if (plan_->registers[root].place != Place::kArena) continue;
+      // What a reshape gives is made in the caller's memory too.
+      plan_->registers[root].root = reg.root = id;
       reg.place = Place::kOutput;
       reg.external = static_cast<int>(i);
     }

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <limits>
 #include <thread>
 
@@ -152,6 +153,32 @@ TEST(ExecutorTest, WritesIntoTheMemoryOfTheCaller) {
   EXPECT_THAT(outputs[1].tensor().data<float>(), testing::ElementsAre(0, -2, 0, -4));
   EXPECT_TRUE(BitwiseEqual(outputs[2].tensor(), x));
   EXPECT_NE(outputs[2].tensor().bytes().data(), x.bytes().data()) << "the caller may free x";
+}
+
+TEST(ExecutorTest, MakesWhatIsReshapedInTheMemoryOfTheCaller) {
+  Graph graph = ParseGraph(R"(graph g(x: float32[2,1,3]) -> (y, z, r) {
+    axes: int64[1] = [1]
+    flat: int64[1] = [6]
+    r = Neg(x)
+    a = Abs(x)
+    b = Squeeze(a, axes)
+    y = Reshape(b, flat)
+    z = Exp(b)
+  })")
+                    .value();
+  const std::shared_ptr<Executor> executor = Compile(graph);
+  EXPECT_EQ(executor->plan().arena_bytes, 0U);
+  const std::vector<Value> inputs = {Ramp(Shape{2, 1, 3})};
+  RunContext context;
+  std::vector<Value> outputs = {Ramp(Shape{6}), Ramp(Shape{2, 3}), Ramp(Shape{2, 1, 3})};
+  const std::vector<Value> places = outputs;
+  ASSERT_TRUE(executor->Run(context, inputs, outputs).ok());
+  for (int64_t i = 0; i < 6; ++i) {
+    const float x = inputs[0].tensor().At<float>(i);
+    EXPECT_EQ(places[0].tensor().At<float>(i), std::abs(x));
+    EXPECT_NEAR(places[1].tensor().At<float>(i), std::exp(std::abs(x)), 1e-6);
+    EXPECT_EQ(places[2].tensor().At<float>(i), -x);
+  }
 }
 
 TEST(ExecutorTest, RefusesWrongInputsAndOutputs) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/portable/pieces.h"
 #include "kernels/portable/rows.h"
 #include "kernels/portable/simd.h"
 
@@ -47,13 +48,6 @@ Permutation Merge(const std::vector<int64_t>& dims, const std::vector<int>& perm
   return merged;
 }
 
-template <typename T>
-void CopyStrided(const std::byte* from, int64_t stride, std::byte* to, int64_t count) {
-  const T* x = reinterpret_cast<const T*>(from);
-  T* y = reinterpret_cast<T*>(to);
-  for (int64_t i = 0; i < count; ++i) y[i] = x[i * stride];
-}
-
 // Any permutation, an output row at a time; the two last dimensions go as tiles where that is a
 // transpose of 4-byte elements.
 struct PermuteBody {
@@ -92,16 +86,8 @@ struct PermuteBody {
       const size_t rows = permutation.sizes[permutation.sizes.size() - 2];
       simd::Transpose(reinterpret_cast<const float*>(from), stride, reinterpret_cast<float*>(to),
                       count, count, rows);
-    } else if (stride == 1) {
-      std::memcpy(to, from, count * bytes);
-    } else if (bytes == 4) {
-      CopyStrided<uint32_t>(from, stride, to, count);
-    } else if (bytes == 8) {
-      CopyStrided<uint64_t>(from, stride, to, count);
-    } else if (bytes == 2) {
-      CopyStrided<uint16_t>(from, stride, to, count);
     } else {
-      CopyStrided<uint8_t>(from, stride, to, count);
+      CopyPieces(from, stride * bytes, to, count, bytes, bytes);
     }
   }
 };
@@ -136,23 +122,33 @@ AxisDims AxisDimsOf(const TensorDesc& desc, int axis) {
 struct PartsBody {
   std::vector<size_t> part_bytes;
   bool join;
+  size_t whole = 0;        // bytes of all parts together
+  int64_t block_rows = 1;  // that all parts are copied of before the next ones
+  int64_t element = 1;
 
   Status operator()(const KernelArgs& args, SliceRange rows) const {
-    size_t whole = 0;
-    for (size_t bytes : part_bytes) whole += bytes;
+    for (int64_t row = rows.begin; row < rows.end; row += block_rows) {
+      Copy(args, {row, std::min(row + block_rows, rows.end)});
+    }
+    return OkStatus();
+  }
+
+ private:
+  void Copy(const KernelArgs& args, SliceRange rows) const {
     size_t offset = 0;
     for (size_t i = 0; i < part_bytes.size(); offset += part_bytes[i++]) {
       const size_t bytes = part_bytes[i];
       if (!join && args.outputs[i] == nullptr) continue;
-      for (int64_t row = rows.begin; row < rows.end; ++row) {
-        if (join) {
+      if (join) {
+        for (int64_t row = rows.begin; row < rows.end; ++row) {
           std::memcpy(args.outputs[0] + row * whole + offset, args.inputs[i] + row * bytes, bytes);
-        } else {
-          std::memcpy(args.outputs[i] + row * bytes, args.inputs[0] + row * whole + offset, bytes);
         }
+      } else {
+        CopyPieces(args.inputs[0] + rows.begin * whole + offset, static_cast<int64_t>(whole),
+                   args.outputs[i] + rows.begin * bytes, rows.end - rows.begin,
+                   static_cast<int64_t>(bytes), element);
       }
     }
-    return OkStatus();
   }
 };
 
@@ -163,8 +159,12 @@ PreparedResult PrepareParts(const KernelCall& call, const std::vector<TensorDesc
   for (const TensorDesc& part : parts) {
     const AxisDims dims = AxisDimsOf(part, axis);
     body.part_bytes.push_back(dims.inner * ElementBytes(part.dtype));
+    body.whole += body.part_bytes.back();
+    body.element = ElementBytes(part.dtype);
     rows = dims.outer;
   }
+  constexpr size_t kBlockBytes = 16 << 10;  // of the whole: stays in the first-level cache
+  body.block_rows = static_cast<int64_t>(kBlockBytes / std::max<size_t>(body.whole, 1)) + 1;
   return MakeRowKernel(std::move(body), rows, BytesOf(call));
 }
 

@@ -1,8 +1,10 @@
 // Slices and constant padding: a region of a tensor, which may reach outside of it.
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
+#include "kernels/portable/pieces.h"
 #include "kernels/portable/rows.h"
 
 namespace kheya {
@@ -69,11 +71,55 @@ Plan MakePlan(const KernelCall& call) {
   return plan;
 }
 
-template <typename T>
-void CopyEvery(const std::byte* from, int64_t step, std::byte* to, int64_t count) {
-  const T* x = reinterpret_cast<const T*>(from);
-  T* y = reinterpret_cast<T*>(to);
-  for (int64_t i = 0; i < count; ++i) y[i] = x[i * step];
+// A region that is cut along one axis and inside of its input: rows of evenly spaced pieces.
+struct Strip {
+  int64_t start = 0;  // bytes
+  int64_t rows = 1;
+  int64_t row_stride = 0;  // bytes in the input
+  int64_t pieces = 1;      // of a row
+  int64_t stride = 0;      // bytes between two pieces
+  int64_t bytes = 0;       // of a piece
+  int64_t element = 0;
+
+  Status operator()(const KernelArgs& args, SliceRange range) const {
+    const int64_t row_bytes = pieces * bytes;
+    const std::byte* from = args.inputs[0] + start + range.begin * row_stride;
+    std::byte* to = args.outputs[0] + range.begin * row_bytes;
+    const int64_t count = range.end - range.begin;
+    if (pieces == 1) {
+      CopyPieces(from, row_stride, to, count, bytes, element);
+      return OkStatus();
+    }
+    for (int64_t row = 0; row < count; ++row, from += row_stride, to += row_bytes) {
+      CopyPieces(from, stride, to, pieces, bytes, element);
+    }
+    return OkStatus();
+  }
+};
+
+std::optional<Strip> FindStrip(const Plan& plan) {
+  const Axis& axis = plan.axes.back();
+  if (axis.first != 0 || axis.last != axis.out) return std::nullopt;
+  Strip strip{.bytes = plan.chunk, .element = plan.element};
+  for (size_t i = 0; i + 1 < plan.axes.size(); ++i) {
+    if (!plan.axes[i].whole()) return std::nullopt;
+    strip.rows *= plan.axes[i].in;
+  }
+  strip.start = axis.start * plan.chunk;
+  strip.row_stride = axis.in * plan.chunk;
+  if (axis.step == 1) {
+    strip.bytes = axis.out * plan.chunk;
+  } else {
+    strip.pieces = axis.out;
+    strip.stride = axis.step * plan.chunk;
+  }
+  if (strip.rows == 1) {  // so that threads can share it
+    strip.rows = axis.out;
+    strip.row_stride = axis.step * plan.chunk;
+    strip.pieces = 1;
+    strip.bytes = plan.chunk;
+  }
+  return strip;
 }
 
 struct RegionBody {
@@ -126,22 +172,7 @@ struct RegionBody {
     const std::byte* from = row + (axis.start + axis.first * axis.step) * plan.chunk;
     to += axis.first * plan.chunk;
     const int64_t count = axis.last - axis.first;
-    if (axis.step == 1) {
-      std::memcpy(to, from, static_cast<size_t>(count * plan.chunk));
-      return;
-    }
-    switch (plan.chunk) {
-      case 1:
-        return CopyEvery<uint8_t>(from, axis.step, to, count);
-      case 2:
-        return CopyEvery<uint16_t>(from, axis.step, to, count);
-      case 4:
-        return CopyEvery<uint32_t>(from, axis.step, to, count);
-      default:
-        for (int64_t i = 0; i < count; ++i) {
-          std::memcpy(to + i * plan.chunk, from + i * axis.step * plan.chunk, plan.chunk);
-        }
-    }
+    CopyPieces(from, axis.step * plan.chunk, to, count, plan.chunk, plan.element);
   }
 };
 
@@ -160,9 +191,14 @@ bool PortableRegionSupports(const KernelCall& call) {
 Result<std::shared_ptr<const PreparedKernel>> PreparePortableRegion(const KernelCall& call,
                                                                     const PrepareContext&) {
   RegionBody body{MakePlan(call), call.has_input(1)};
+  const TensorDesc& y = call.outputs[0];
+  const double bytes = 2.0 * static_cast<double>(BytesFor(y.dtype, y.shape.num_elements()));
+  if (const std::optional<Strip> strip = FindStrip(body.plan)) {
+    return MakeRowKernel(*strip, strip->rows, bytes);
+  }
   int64_t rows = 1;
   for (size_t i = 0; i + 1 < body.plan.axes.size(); ++i) rows *= body.plan.axes[i].out;
-  return MakeRowKernel(std::move(body), rows, BytesOf(call));
+  return MakeRowKernel(std::move(body), rows, bytes);
 }
 
 }  // namespace kheya
