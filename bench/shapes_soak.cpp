@@ -2,10 +2,10 @@
 //
 //   shapes_soak MODEL.onnx [--runs 10000] [--shapes 200] [--most 64] [flags of kheya bench]
 //
-// Every symbolic dimension of the inputs takes numbers from 1 to --most, drawn with a fixed seed, so
-// that there are --shapes different shapes; runs take turns among them at random. Prints the resident
-// memory after each tenth of the runs, and the slope of a line through those of the second half. Exits
-// with 1 when that slope is over 1 MB for --runs runs.
+// Every symbolic dimension of the inputs takes numbers from 1 to --most, drawn with a fixed seed,
+// so that there are --shapes different shapes; runs take turns among them at random. Prints the
+// resident memory after each tenth of the runs, and the slope of a line through those of the second
+// half. Exits with 1 when that slope is over 1 MB for --runs runs.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -39,7 +39,8 @@ double ResidentMegabytes() {
 }
 
 // The inputs' shapes with every symbol drawn anew.
-Result<Shapes> DrawShapes(const std::vector<TensorInfo>& infos, int64_t most, std::mt19937& random) {
+Result<Shapes> DrawShapes(const std::vector<TensorInfo>& infos, int64_t most,
+                          std::mt19937& random) {
   std::map<std::string, int64_t> symbols;
   std::uniform_int_distribution<int64_t> draw(1, most);
   Shapes shapes;
@@ -60,10 +61,9 @@ Result<Shapes> DrawShapes(const std::vector<TensorInfo>& infos, int64_t most, st
 // The slope of the least squares line through the points, over their whole length.
 double SlopeOver(const std::vector<double>& points) {
   const double count = static_cast<double>(points.size());
-  double sum = 0, weighted = 0, squares = 0;
+  double weighted = 0, squares = 0;
   for (size_t i = 0; i < points.size(); ++i) {
     const double x = static_cast<double>(i) - (count - 1) / 2;
-    sum += points[i];
     weighted += x * points[i];
     squares += x * x;
   }
@@ -76,8 +76,7 @@ Status Soak(const SoakOptions& options) {
   std::vector<std::vector<Value>> inputs;
   std::set<std::string> seen;
   while (std::ssize(inputs) < options.shapes) {
-    KHEYA_ASSIGN_OR_RETURN(const Shapes shapes,
-                           DrawShapes(model->inputs(), options.most, random));
+    KHEYA_ASSIGN_OR_RETURN(const Shapes shapes, DrawShapes(model->inputs(), options.most, random));
     std::string key;
     for (const auto& [name, shape] : shapes) key += name + shape.ToString();
     if (!seen.insert(key).second) continue;
@@ -92,7 +91,8 @@ Status Soak(const SoakOptions& options) {
     KHEYA_RETURN_IF_ERROR(model->Run(context, inputs[turn(random)], outputs));
     if ((run + 1) % std::max<int64_t>(1, options.runs / 100) != 0) continue;
     resident.push_back(ResidentMegabytes());
-    if (resident.size() % 10 == 0) fmt::print("{:>8} runs {:>10.2f} MB\n", run + 1, resident.back());
+    if (resident.size() % 10 == 0)
+      fmt::print("{:>8} runs {:>10.2f} MB\n", run + 1, resident.back());
     std::fflush(stdout);
   }
   const std::vector<double> half(resident.begin() + std::ssize(resident) / 2, resident.end());

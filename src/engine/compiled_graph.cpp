@@ -99,7 +99,8 @@ Status CompiledGraph::Init(Model model) {
                          MakePlan(std::move(model.graph), {}, /*may_time=*/true));
   KeepCompiled();
   if (!options_.keep_package) builder_ = nullptr;
-  executor_ = std::make_shared<Executor>(std::move(plan), options_.runtime, options_.budget, arenas_);
+  executor_ =
+      std::make_shared<Executor>(std::move(plan), options_.runtime, options_.budget, arenas_);
   return OkStatus();
 }
 

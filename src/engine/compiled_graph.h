@@ -85,7 +85,7 @@ class CompiledGraph : public CompiledModel {
   std::vector<ValueType> output_kinds_;
   std::vector<std::pair<std::string, std::string>> metadata_;
   std::shared_ptr<PackCache> cache_;
-  std::shared_ptr<ArenaPool> arenas_;  // of all plans
+  std::shared_ptr<ArenaPool> arenas_;   // of all plans
   std::unique_ptr<Tuner> tuner_;        // null: fixed choices
   std::optional<int64_t> macs_;         // of the fixed shapes
   std::shared_ptr<Executor> executor_;  // for the fixed shapes; null when some are not fixed

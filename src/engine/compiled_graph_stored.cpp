@@ -88,7 +88,8 @@ Status CompiledGraph::InitStored(const PlanRecord* plan) {
       macs_ = CountMacs(graph);
     }
     KHEYA_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> made, MakeStoredPlan(graph));
-    executor_ = std::make_shared<Executor>(std::move(made), options_.runtime, options_.budget, arenas_);
+    executor_ =
+        std::make_shared<Executor>(std::move(made), options_.runtime, options_.budget, arenas_);
   }
   for (const TensorInfo& info : outputs_) output_kinds_.push_back(WithoutShapes(info.type));
   if (options_.keep_package || (plan == nullptr && !storage_.cache_file.empty())) {

@@ -1,5 +1,5 @@
-// ArenaPool: the memory of runs, shared by all plans of a model: as many arenas as there were runs at
-// once, each as large as the largest plan that it served.
+// ArenaPool: the memory of runs, shared by all plans of a model: as many arenas as there were runs
+// at once, each as large as the largest plan that it served.
 #ifndef KHEYA_RUNTIME_ARENA_POOL_H_
 #define KHEYA_RUNTIME_ARENA_POOL_H_
 

@@ -9,8 +9,8 @@
 namespace kheya {
 
 // The constant itself where it is aligned for its type, else a copy; where `narrow` float32 as
-// bfloat16, rounded to the nearest. Large copies are made once for each content that `cache` (may be
-// null) knows, and live as long as a tensor that was given.
+// bfloat16, rounded to the nearest. Large copies are made once for each content that `cache` (may
+// be null) knows, and live as long as a tensor that was given.
 Result<Tensor> ReadableConstant(const Tensor& constant, bool narrow, PackCache* cache);
 
 }  // namespace kheya

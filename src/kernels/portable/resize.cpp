@@ -98,6 +98,14 @@ Plan MakePlan(const KernelCall& call) {
   return plan;
 }
 
+// What the maps of a call may hold, so that no model makes them large.
+constexpr double kMostTaps = 1 << 20;
+
+double TapsOf(const kernels::ResizeParams& params, const kernels::ResizeAxis& axis) {
+  const double shrink = params.antialias ? std::min(axis.scale, 1.0) : 1.0;
+  return static_cast<double>(axis.output) * (6 / shrink);  // no filter is wider
+}
+
 class ResizeKernel : public PreparedKernel {
  public:
   explicit ResizeKernel(const KernelCall& call)
@@ -233,6 +241,10 @@ bool PortableResizeSupports(const KernelCall& call) {
   const bool nearest = params->mode == kernels::ResizeMode::kNearest;
   const bool bytes = dtype != DType::kString && GetDTypeInfo(dtype).bits % 8 == 0;
   if (!(nearest ? bytes : dtype == DType::kFloat32)) return false;
+  const bool small = std::ranges::all_of(params->axes, [&](const kernels::ResizeAxis& axis) {
+    return kernels::IsIdentity(*params, axis) || TapsOf(*params, axis) <= kMostTaps;
+  });
+  if (!small) return false;
   const Shape& x = call.inputs[0].shape;
   const bool counted = std::ranges::all_of(
       x, [](int64_t dim) { return dim > 0 && dim <= std::numeric_limits<int32_t>::max(); });
